@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# before-after: workloads, comparator and tests, one non-recursive Makefile.
+#
+#   make            build/cases/* and build/compare
+#   make run        run the cases on this box and print the tables      (root)
+#   make check      unit, golden, harness and smoke tests               (root)
+#   make bench      the suite's own speed, as ratios in one run         (root)
+#   make lint       shellcheck, clang-format, cppcheck
+#   make install    PREFIX, DESTDIR
+#
+# DEV=1 builds into build/dev with -Werror, strict warnings, ASan and UBSan.
+
+CC ?= gcc
+CLANG ?= clang
+PKG_CONFIG ?= pkg-config
+PREFIX ?= /usr/local
+BUILD := build
+
+WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes
+CFLAGS ?= -O2 -g
+ifeq ($(DEV),1)
+BUILD := build/dev
+WARN += -Werror -Wshadow -Wformat=2 -Wundef -Wvla -Wpointer-arith -Wcast-qual -Wwrite-strings \
+	-Wold-style-definition -Wmissing-declarations -Wredundant-decls -Wduplicated-cond \
+	-Wlogical-op -Wimplicit-fallthrough
+CFLAGS := -O1 -g
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+
+# The hash of what decides how a workload measures: records of two different hashes do not compare.
+MEASURE_SRC := $(sort $(wildcard cases/*.c lib/case/*.[ch] lib/sys/*.[ch]))
+
+have = $(shell $(PKG_CONFIG) --exists $(1) && echo y)
+ifneq ($(MAKECMDGOALS),clean)
+$(foreach p,jansson,$(if $(call have,$(p)),,$(error $(p) is missing: sh ci/setup.sh)))
+endif
+
+CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Ilib
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANITIZE) -pthread
+JANSSON_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
+GSL_LIBS := $(shell $(PKG_CONFIG) --libs gsl 2>/dev/null)
+FUSE_CFLAGS := $(shell $(PKG_CONFIG) --cflags fuse3 2>/dev/null)
+FUSE_LIBS := $(shell $(PKG_CONFIG) --libs fuse3 2>/dev/null)
+
+CASES_ALL := $(patsubst cases/%.c,%,$(wildcard cases/*.c))
+# A case that needs an optional library is dropped by name where the library is missing.
+CASES_fuse3 := shadow-entries
+ifneq ($(call have,fuse3),y)
+DROPPED := $(filter $(CASES_fuse3),$(CASES_ALL))
+$(if $(DROPPED),$(info fuse3 is missing: without $(DROPPED) (sh ci/setup.sh installs it)))
+SYS_DROPPED := lib/sys/fuse_server.c
+endif
+CASE_NAMES := $(filter-out $(DROPPED),$(CASES_ALL))
+
+CASE_SRC := $(wildcard lib/case/*.c) $(filter-out $(SYS_DROPPED),$(wildcard lib/sys/*.c))
+COMPARE_SRC := $(filter-out lib/compare/main.c,$(wildcard lib/compare/*.c))
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+HARNESS_SRC := $(wildcard tests/harness/*.c)
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+CASE_BINS := $(CASE_NAMES:%=$(BUILD)/cases/%)
+HARNESS_BINS := $(HARNESS_SRC:tests/harness/%.c=$(BUILD)/tests/harness/%)
+UNIT_BINS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
+COMPARE_BIN := $(if $(wildcard lib/compare/main.c),$(BUILD)/compare)
+
+.PHONY: all
+all: $(CASE_BINS) $(COMPARE_BIN)
+
+$(BUILD)/libcase.a: $(call obj,$(CASE_SRC))
+$(BUILD)/libcompare.a: $(call obj,$(COMPARE_SRC))
+$(BUILD)/lib%.a:
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(FUSE_CFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Rebuild when the flags change, not only when a file does.
+FLAGS := $(CC) $(CPPFLAGS) $(FUSE_CFLAGS) $(ALL_CFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(FLAGS)' | cmp -s - $@ || printf '%s\n' '$(FLAGS)' >$@
+
+LINK = @mkdir -p $(@D); set -x; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+$(CASE_BINS): $(BUILD)/cases/%: $(BUILD)/obj/cases/%.o $(BUILD)/libcase.a
+	$(LINK) $(FUSE_LIBS) $(JANSSON_LIBS)
+$(HARNESS_BINS): $(BUILD)/tests/harness/%: $(BUILD)/obj/tests/harness/%.o $(BUILD)/libcase.a
+	$(LINK) $(FUSE_LIBS) $(JANSSON_LIBS)
+$(BUILD)/compare: $(BUILD)/obj/lib/compare/main.o $(BUILD)/libcompare.a
+	$(LINK) $(GSL_LIBS) $(JANSSON_LIBS) -lm
+$(UNIT_BINS): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcase.a $(BUILD)/libcompare.a
+	$(LINK) -lcmocka $(FUSE_LIBS) $(GSL_LIBS) $(JANSSON_LIBS) -lm
+
+.PHONY: clean FORCE
+FORCE:
+clean:
+	rm -rf build
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
