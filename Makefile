@@ -30,17 +30,24 @@ endif
 # The hash of what decides how a workload measures: records of two different hashes do not compare.
 MEASURE_SRC := $(sort $(wildcard cases/*.c lib/case/*.[ch] lib/sys/*.[ch]))
 
-have = $(shell $(PKG_CONFIG) --exists $(1) && echo y)
-ifneq ($(MAKECMDGOALS),clean)
-$(foreach p,jansson,$(if $(call have,$(p)),,$(error $(p) is missing: sh ci/setup.sh)))
+# V=1 shows the commands.
+ifneq ($(V),1)
+Q := @
+say = @printf '  %-3s %s\n' $(1) $@
 endif
 
-CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Ilib
+have = $(shell $(PKG_CONFIG) --exists $(1) && echo y)
+ifneq ($(MAKECMDGOALS),clean)
+$(foreach p,jansson zlib,$(if $(call have,$(p)),,$(error $(p) is missing: sh ci/setup.sh)))
+endif
+
+CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote lib -iquote $(BUILD)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANITIZE) -pthread
 JANSSON_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
 GSL_LIBS := $(shell $(PKG_CONFIG) --libs gsl 2>/dev/null)
 FUSE_CFLAGS := $(shell $(PKG_CONFIG) --cflags fuse3 2>/dev/null)
 FUSE_LIBS := $(shell $(PKG_CONFIG) --libs fuse3 2>/dev/null)
+CASE_LIBS := $(FUSE_LIBS) $(JANSSON_LIBS) $(shell $(PKG_CONFIG) --libs zlib 2>/dev/null)
 
 CASES_ALL := $(patsubst cases/%.c,%,$(wildcard cases/*.c))
 # A case that needs an optional library is dropped by name where the library is missing.
@@ -70,11 +77,19 @@ $(BUILD)/libcase.a: $(call obj,$(CASE_SRC))
 $(BUILD)/libcompare.a: $(call obj,$(COMPARE_SRC))
 $(BUILD)/lib%.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)
+	$(Q)$(AR) rcs $@ $^
+
+$(call obj,lib/case/environment.c): $(BUILD)/measure_hash.h
+$(BUILD)/measure_hash.h: $(MEASURE_SRC)
+	@mkdir -p $(@D)
+	@cat $^ | sha256sum | { read -r sum _; printf '#define MEASURE_HASH "%.16s"\n' "$$sum"; } >$@.new
+	@mv $@.new $@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(FUSE_CFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(FUSE_CFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rebuild when the flags change, not only when a file does.
 FLAGS := $(CC) $(CPPFLAGS) $(FUSE_CFLAGS) $(ALL_CFLAGS)
@@ -82,15 +97,19 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(FLAGS)' | cmp -s - $@ || printf '%s\n' '$(FLAGS)' >$@
 
-LINK = @mkdir -p $(@D); set -x; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+define LINK
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
+endef
 $(CASE_BINS): $(BUILD)/cases/%: $(BUILD)/obj/cases/%.o $(BUILD)/libcase.a
-	$(LINK) $(FUSE_LIBS) $(JANSSON_LIBS)
+	$(call LINK,$(CASE_LIBS))
 $(HARNESS_BINS): $(BUILD)/tests/harness/%: $(BUILD)/obj/tests/harness/%.o $(BUILD)/libcase.a
-	$(LINK) $(FUSE_LIBS) $(JANSSON_LIBS)
+	$(call LINK,$(CASE_LIBS))
 $(BUILD)/compare: $(BUILD)/obj/lib/compare/main.o $(BUILD)/libcompare.a
-	$(LINK) $(GSL_LIBS) $(JANSSON_LIBS) -lm
+	$(call LINK,$(GSL_LIBS) $(JANSSON_LIBS) -lm)
 $(UNIT_BINS): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcase.a $(BUILD)/libcompare.a
-	$(LINK) -lcmocka $(FUSE_LIBS) $(GSL_LIBS) $(JANSSON_LIBS) -lm
+	$(call LINK,-lcmocka $(GSL_LIBS) $(CASE_LIBS) -lm)
 
 .PHONY: clean FORCE
 FORCE:

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The process that is counted: prepares, measures, verifies, and writes what it found as one JSON
+ * object into the descriptor the parent gave it. The counted region is here too.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "case/run.h"
+#include "sys/folios.h"
+
+static json_t *result; /* metrics, samples, checks, cost_ns: built as the case goes */
+static const char *broken_check;
+static int control_fd = -1, ack_fd = -1;
+static struct timespec region_start, region_stop;
+static uint64_t cpu_before, cpu_after;
+static enum {
+	REGION_NONE,
+	REGION_OPEN,
+	REGION_CLOSED
+} region;
+
+static uint64_t ns_of(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return ns_of(t);
+}
+
+static void perf_say(const char *word)
+{
+	size_t len = strlen(word), got = 0;
+	char ack[16];
+
+	if (write(control_fd, word, len) != (ssize_t)len)
+		run_broken("perf control: cannot write %.6s: %s", word, strerror(errno));
+	/* The acknowledgement is "ack\n" and a NUL; some versions send the NUL, some do not. */
+	while (got < 4) {
+		struct pollfd p = {.fd = ack_fd, .events = POLLIN};
+		ssize_t n;
+		int ready = poll(&p, 1, 2000);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready != 1)
+			run_broken("perf control: wanted an acknowledgement of %.6s within 2 s, "
+				   "found none",
+				   word);
+		n = read(ack_fd, ack + got, 5 - got);
+		if (n <= 0)
+			run_broken("perf control: %s", n ? strerror(errno) : "closed");
+		if (ack[0] == '\0') {
+			/* The NUL of the acknowledgement before. */
+			n--;
+			memmove(ack, ack + 1, (size_t)n);
+		}
+		got += (size_t)n;
+	}
+	if (memcmp(ack, "ack\n", 4))
+		run_broken("perf control: wanted ack, found %.4s", ack);
+}
+
+void region_begin(void)
+{
+	if (region != REGION_NONE)
+		run_broken("%s opens a second counted region", run.decl->name);
+	region = REGION_OPEN;
+	cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (control_fd >= 0)
+		perf_say("enable\n");
+	clock_gettime(CLOCK_MONOTONIC_RAW, &region_start);
+}
+
+void region_end(void)
+{
+	clock_gettime(CLOCK_MONOTONIC_RAW, &region_stop);
+	cpu_after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (control_fd >= 0)
+		perf_say("disable\n");
+	if (region != REGION_OPEN)
+		run_broken("%s ends a region that it did not begin", run.decl->name);
+	region = REGION_CLOSED;
+}
+
+uint64_t region_ns(void)
+{
+	return ns_of(region_stop) - ns_of(region_start);
+}
+
+/*
+ * What of the region the measuring thread did not spend on a CPU: idle, or others ran. Its own
+ * time is read before the enable and after the stop, so this is never more than it was.
+ */
+static uint64_t region_off_cpu(void)
+{
+	uint64_t on = cpu_after - cpu_before;
+
+	return on < region_ns() ? region_ns() - on : 0;
+}
+
+static json_t *part(const char *name, json_t *(*make)(void))
+{
+	json_t *value = json_object_get(result, name);
+
+	if (!value) {
+		json_object_set_new(result, name, make());
+		value = json_object_get(result, name);
+	}
+	return value;
+}
+
+void sample(uint64_t ns)
+{
+	json_array_append_new(part("samples", json_array), json_integer((json_int_t)ns));
+}
+
+static const struct case_metric *declared(const char *name)
+{
+	const struct case_metric *m = run.decl->metrics;
+
+	for (; m && m->name; m++)
+		if (!strcmp(m->name, name))
+			return m;
+	run_broken("%s reports the metric %s and declares none", run.decl->name, name);
+}
+
+static json_t *with_unit(const struct case_metric *m, json_t *object)
+{
+	static const char *const better[] = {"lower", "higher", "neither"};
+
+	json_object_set_new(object, "unit", json_string(m->unit));
+	json_object_set_new(object, "better", json_string(better[m->better]));
+	return object;
+}
+
+void metric(const char *name, double value)
+{
+	const struct case_metric *m = declared(name);
+
+	json_object_set_new(part("metrics", json_object), name,
+			    with_unit(m, json_pack("{s:f}", "value", value)));
+}
+
+void metric_absent(const char *name, const char *reason)
+{
+	const struct case_metric *m = declared(name);
+
+	json_object_set_new(part("metrics", json_object), name,
+			    with_unit(m, json_pack("{s:s}", "absent", reason)));
+}
+
+const struct case_metric case_time_metrics[] = {
+	{"time", "ns", BETTER_LOWER, NULL},
+	{"time_per_page", "ns/page", BETTER_LOWER, NULL},
+	{"instructions_per_page", "instructions/page", BETTER_LOWER, "instructions"},
+	{0},
+};
+
+void metric_times(void)
+{
+	metric("time", (double)region_ns());
+	if (run.pages > 0)
+		metric("time_per_page", (double)region_ns() / (double)run.pages);
+	else
+		metric_absent("time_per_page", "the run has no pages");
+}
+
+static void check(const char *name, int64_t want, int64_t got, bool ok)
+{
+	json_object_set_new(part("checks", json_object), name,
+			    json_pack("{s:I, s:I, s:b}", "want", (json_int_t)want, "got",
+				      (json_int_t)got, "ok", ok));
+	if (!ok && !broken_check)
+		broken_check = name;
+}
+
+void check_equal(const char *name, int64_t want, int64_t got)
+{
+	check(name, want, got, want == got);
+}
+
+void check_at_least(const char *name, int64_t want, int64_t got)
+{
+	check(name, want, got, got >= want);
+}
+
+void check_at_most(const char *name, int64_t want, int64_t got)
+{
+	check(name, want, got, got <= want);
+}
+
+void check_folio_order(const struct folio_counts *start, uint64_t pmd_bytes)
+{
+	struct folio_counts now = folio_counts();
+
+	if (now.pmd_bytes >= 0)
+		check_equal("pmd_bytes", (int64_t)pmd_bytes, now.pmd_bytes - start->pmd_bytes);
+	if (now.above_zero >= 0 && !pmd_bytes)
+		check_equal("folios_above_order_0", 0, now.above_zero - start->above_zero);
+}
+
+static void write_result(enum run_end how, const char *reason)
+{
+	const char *text = getenv(RESULT_VARIABLE);
+	int fd = text ? atoi(text) : -1;
+
+	json_object_set_new(result, "status", json_string(end_name(how)));
+	json_object_set_new(result, "reason", reason ? json_string(reason) : json_null());
+	json_object_set(result, "identity", run.identity);
+	json_object_set_new(result, "pages", json_integer((json_int_t)run.pages));
+	if (fd < 0 || json_dumpfd(result, fd, JSON_COMPACT))
+		_exit(end_exit_code(END_BROKEN));
+}
+
+void inner_end(enum run_end how, const char *reason)
+{
+	write_result(how, reason);
+	_exit(end_exit_code(how));
+}
+
+static void find_perf(void)
+{
+	const char *fds = getenv(PERF_VARIABLE);
+
+	if (fds && sscanf(fds, "%d,%d", &control_fd, &ack_fd) != 2)
+		run_broken("%s: wanted CONTROL,ACK, found %s", PERF_VARIABLE, fds);
+}
+
+static void call(void (*callback)(void))
+{
+	if (callback)
+		callback();
+}
+
+static void report_checks(void)
+{
+	json_t *c = json_object_get(json_object_get(result, "checks"), broken_check);
+
+	if (broken_check)
+		run_fail("%s: wanted %" JSON_INTEGER_FORMAT ", found %" JSON_INTEGER_FORMAT,
+			 broken_check, json_integer_value(json_object_get(c, "want")),
+			 json_integer_value(json_object_get(c, "got")));
+}
+
+int inner_run(bool empty)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW), prepared;
+
+	/* perf does not take its workload with it when it is killed. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	result = json_object();
+	end_set_handler(inner_end);
+	find_perf();
+	if (empty) {
+		region_begin();
+		region_end();
+		inner_end(END_OK, NULL);
+	}
+	call(run.decl->prepare);
+	prepared = clock_ns(CLOCK_MONOTONIC_RAW);
+	call(run.decl->measure);
+	if (region != REGION_CLOSED)
+		run_broken("%s measured nothing: no region was closed", run.decl->name);
+	call(run.decl->verify);
+	json_object_set_new(result, "cost_ns",
+			    json_pack("{s:I, s:I}", "prepare", (json_int_t)(prepared - start),
+				      "measure", (json_int_t)region_ns()));
+	json_object_set_new(result, "off_cpu_ns", json_integer((json_int_t)region_off_cpu()));
+	if (!json_object_get(result, "samples"))
+		sample(region_ns());
+	report_checks();
+	inner_end(END_OK, NULL);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "case/perf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/command.h"
+#include "sys/vmstat.h"
+
+static json_t *absent(const char *reason)
+{
+	return json_pack("{s:s}", "absent", reason);
+}
+
+/* Asks perf for `events` and nothing else. 0: it takes them. */
+static int try_events(const struct perf *perf, const char *events, char *said, size_t size)
+{
+	return command_run((const char *const[]){perf->path, "stat", "-j", "-D", "-1", "-o",
+						 "/dev/null", "-e", events, "--", "true", NULL},
+			   said, size);
+}
+
+/* The line of perf's complaint that says most: the first that is not blank. */
+static void first_line(char *text)
+{
+	char *start = text + strspn(text, " \n");
+
+	start[strcspn(start, "\n")] = '\0';
+	memmove(text, start, strlen(start) + 1);
+}
+
+void perf_probe(struct perf *perf, const char *events)
+{
+	char said[512] = "", wanted[sizeof(perf->events)], *save = NULL, *event;
+	int rc;
+
+	perf->dropped = json_object();
+	perf->reason[0] = '\0';
+	snprintf(wanted, sizeof(wanted), "%s", events ? events : PERF_DEFAULT_EVENTS);
+	perf->events[0] = '\0';
+	if (!*wanted) {
+		snprintf(perf->reason, sizeof(perf->reason), "no events asked for");
+	} else if (!command_find("perf", perf->path, sizeof(perf->path))) {
+		snprintf(perf->reason, sizeof(perf->reason), "no perf in PATH");
+	} else if (!try_events(perf, wanted, said, sizeof(said))) {
+		snprintf(perf->events, sizeof(perf->events), "%s", wanted);
+		return;
+	} else if ((rc = try_events(perf, "task-clock", said, sizeof(said)))) {
+		/* Not an event's fault: a perf for another kernel, an old one, no permission. */
+		first_line(said);
+		snprintf(perf->reason, sizeof(perf->reason), "perf fails here (exit %d): %.180s",
+			 rc, said);
+	}
+	if (*perf->reason)
+		perf->path[0] = '\0';
+	for (event = strtok_r(wanted, ",", &save); event; event = strtok_r(NULL, ",", &save)) {
+		size_t used = strlen(perf->events);
+
+		if (*perf->reason) {
+			json_object_set_new(perf->dropped, event, absent(perf->reason));
+		} else if (try_events(perf, event, said, sizeof(said))) {
+			first_line(said);
+			json_object_set_new(perf->dropped, event, absent(said));
+		} else {
+			snprintf(perf->events + used, sizeof(perf->events) - used, "%s%s",
+				 used ? "," : "", event);
+		}
+	}
+}
+
+size_t perf_command(const struct perf *perf, const char *argv[], size_t max)
+{
+	static const char control[] = "fd:7,8";
+	const char *const words[] = {perf->path,   "stat",	"-j",	      "-D",
+				     "-1",	   "--control", control,      "-o",
+				     perf->output, "-e",	perf->events, "--"};
+	size_t n = sizeof(words) / sizeof(words[0]);
+
+	_Static_assert(PERF_CONTROL_FD == 7 && PERF_ACK_FD == 8, "the words say 7,8");
+	if (n > max)
+		return 0;
+	memcpy(argv, words, sizeof(words));
+	return n;
+}
+
+bool perf_line(const char *line, json_t *counters)
+{
+	json_t *row = json_loads(line, 0, NULL);
+	const char *text = json_string_value(json_object_get(row, "counter-value"));
+	const char *event = json_string_value(json_object_get(row, "event"));
+	const char *unit = json_string_value(json_object_get(row, "unit"));
+	const char *suffix = event ? strrchr(event, ':') : NULL;
+	json_t *counter;
+	double value;
+	char *end;
+
+	if (!text || !event) {
+		json_decref(row);
+		return false;
+	}
+	value = strtod(text, &end);
+	if (suffix && !strcmp(suffix, ":u")) {
+		/* Silently narrowed to user space: not what was asked for. */
+		char name[256], reason[128];
+
+		snprintf(name, sizeof(name), "%.*s", (int)(suffix - event), event);
+		snprintf(reason, sizeof(reason), "perf_event_paranoid=%d leaves only user space",
+			 (int)file_number("/proc/sys/kernel/perf_event_paranoid"));
+		json_object_set_new(counters, name, absent(reason));
+		json_decref(row);
+		return true;
+	}
+	if (!strcmp(text, "<not supported>"))
+		counter = absent("not supported: no PMU");
+	else if (!strcmp(text, "<not counted>"))
+		counter = absent("not counted");
+	else if (*end || end == text)
+		counter = absent("perf printed no number");
+	else
+		counter = json_pack("{s:f, s:s, s:f}", "value", value, "unit", unit ? unit : "",
+				    "running",
+				    json_number_value(json_object_get(row, "pcnt-running")));
+	json_object_set_new(counters, event, counter);
+	json_decref(row);
+	return true;
+}
+
+void perf_judge(json_t *counters)
+{
+	static const char *const hardware[] = {"cycles", "instructions"};
+	json_t *clock = json_object_get(counters, "task-clock");
+	size_t i;
+
+	if (json_number_value(json_object_get(clock, "value")) <= 0)
+		return;
+	for (i = 0; i < sizeof(hardware) / sizeof(hardware[0]); i++) {
+		json_t *value = json_object_get(json_object_get(counters, hardware[i]), "value");
+
+		if (value && json_number_value(value) == 0)
+			json_object_set_new(counters, hardware[i],
+					    absent("the PMU counted 0 while the task ran"));
+	}
+}
+
+json_t *perf_counters(const struct perf *perf)
+{
+	json_t *counters = json_deep_copy(perf->dropped);
+	char wanted[sizeof(perf->events)], *save = NULL, *event, *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+
+	if (!*perf->path)
+		return counters;
+	f = fopen(perf->output, "re");
+	while (f && getline(&line, &cap, f) > 0)
+		perf_line(line, counters);
+	free(line);
+	if (f)
+		fclose(f);
+	perf_judge(counters);
+	snprintf(wanted, sizeof(wanted), "%s", perf->events);
+	for (event = strtok_r(wanted, ",", &save); event; event = strtok_r(NULL, ",", &save))
+		if (!json_object_get(counters, event))
+			json_object_set_new(counters, event, absent("perf printed no such row"));
+	return counters;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "case/record.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sys/end.h"
+
+const char *boot_id(void)
+{
+	static char id[64];
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!f || fscanf(f, "%63s", id) != 1)
+		run_broken("/proc/sys/kernel/random/boot_id: cannot be read");
+	fclose(f);
+	return id;
+}
+
+void utc_now(char *buf, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+}
+
+/* Where the last whole line ends. */
+static off_t whole_lines(int fd, off_t size)
+{
+	char buf[4096];
+	off_t end = size;
+
+	while (end > 0) {
+		off_t start = end > (off_t)sizeof(buf) ? end - (off_t)sizeof(buf) : 0;
+		ssize_t got = pread(fd, buf, (size_t)(end - start), start);
+		const char *newline;
+
+		if (got != end - start)
+			return -1;
+		newline = memrchr(buf, '\n', (size_t)got);
+		if (newline)
+			return start + (newline - buf) + 1;
+		end = start;
+	}
+	return 0;
+}
+
+static bool move_tail(int fd, const char *path, off_t from, off_t to)
+{
+	size_t len = (size_t)(to - from);
+	char *tail = malloc(len), *aside = NULL;
+	bool ok = false;
+	int out;
+
+	if (tail && asprintf(&aside, "%s.torn", path) > 0) {
+		out = open(aside, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+		ok = out >= 0 && pread(fd, tail, len, from) == (ssize_t)len &&
+		     write(out, tail, len) == (ssize_t)len && write(out, "\n", 1) == 1 &&
+		     !ftruncate(fd, from);
+		if (out >= 0)
+			close(out);
+	}
+	free(aside);
+	free(tail);
+	return ok;
+}
+
+int record_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+	struct stat st;
+	off_t whole;
+
+	if (fd < 0)
+		run_broken("%s: wanted a file to append records to, found: %s", path,
+			   strerror(errno));
+	if (flock(fd, LOCK_EX) || fstat(fd, &st))
+		run_broken("%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		run_broken("%s: wanted a regular file, found another kind", path);
+	whole = whole_lines(fd, st.st_size);
+	if (whole < 0 || (whole < st.st_size && !move_tail(fd, path, whole, st.st_size)))
+		run_broken("%s: the torn last line cannot be moved aside: %s", path,
+			   strerror(errno));
+	flock(fd, LOCK_UN);
+	return fd;
+}
+
+int record_append(int fd, const json_t *record)
+{
+	char *text = json_dumps(record, JSON_COMPACT), *line = NULL;
+	int len, err = 0;
+	ssize_t wrote;
+	struct stat st;
+
+	if (!text || (len = asprintf(&line, "%s\n", text)) < 0) {
+		err = ENOMEM;
+	} else if (flock(fd, LOCK_EX) || fstat(fd, &st)) {
+		err = errno;
+	} else {
+		wrote = write(fd, line, (size_t)len);
+		if (wrote != len) {
+			err = wrote < 0 ? errno : ENOSPC;
+			if (ftruncate(fd, st.st_size))
+				err = errno;
+		}
+		flock(fd, LOCK_UN);
+	}
+	free(line);
+	free(text);
+	return err;
+}

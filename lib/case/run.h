@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inside lib/case: one run of one variant, filled in from the command line and, later, from what
+ * the inner process found. Owned by main.c; strings live as long as the process.
+ */
+#ifndef CASE_RUN_H
+#define CASE_RUN_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "case/case.h"
+
+enum scale {
+	SCALE_SMOKE,
+	SCALE_QUICK,
+	SCALE_DOCUMENTED
+};
+
+#define RUN_OPTIONS_MAX 16
+#define RUN_PARAMS_MAX 16
+
+struct run {
+	const struct case_decl *decl;
+	const char *exe; /* our own resolved path: inside perf /proc/self/exe is perf */
+	enum scale scale;
+	const char *values[RUN_OPTIONS_MAX]; /* by option */
+	char variant[512];		     /* all options in the order declared, "k=v,k=v" */
+	uint64_t params[RUN_PARAMS_MAX];     /* by parameter */
+	uint64_t pages;			     /* 0: not said */
+	unsigned int number;		     /* --run */
+	const char *size;		     /* --size as given, or NULL */
+	const char *output;		     /* --output, or NULL */
+	const char *events;		     /* --events, or NULL */
+	json_t *identity;
+};
+
+extern struct run run;
+
+/* options.c: 0, or 2 with one line on stderr. */
+int options_default(void);
+int options_variant(const char *text);
+int options_size(const char *text);
+int options_scale(const char *text);
+void options_finish(void); /* fills run.variant */
+/* The declared senseless combination that the variant contains, or NULL. */
+const char *options_senseless(void);
+unsigned int options_timeout(void);
+
+/* describe.c */
+void describe(void);
+
+/* needs.c: skips at the first need that is not met; without `skip` prints a line a need. */
+void needs_require(void);
+bool needs_report(void);
+
+/* parent.c: setup, perf, the inner process, record; returns the exit code. */
+int parent_run(void);
+
+/* inner.c */
+int inner_run(bool empty);
+_Noreturn void inner_end(enum run_end how, const char *reason);
+
+/* The variables that carry a run from the parent to the inner process. */
+#define RESULT_VARIABLE "BEFORE_AFTER_RESULT_FD"
+#define PERF_VARIABLE "BEFORE_AFTER_PERF"
+
+#endif

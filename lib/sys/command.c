@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sys/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Between fork and exec: only what a child of a threaded process may call. */
+_Noreturn static void child(const char *const argv[], int out)
+{
+	union {
+		const char *const *in;
+		char *const *out;
+	} args = {.in = argv};
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(null, 0);
+	dup2(out < 0 ? null : out, 1);
+	dup2(out < 0 ? null : out, 2);
+	setenv("LC_ALL", "C", 1);
+	execvp(argv[0], args.out);
+	_exit(127);
+}
+
+int command_run(const char *const argv[], char *output, size_t size)
+{
+	int pipefd[2] = {-1, -1}, status;
+	char rest[512];
+	size_t used = 0;
+	ssize_t got;
+	pid_t pid;
+
+	if (output && pipe2(pipefd, O_CLOEXEC))
+		return 127;
+	pid = fork();
+	if (pid == 0)
+		child(argv, pipefd[1]);
+	if (output) {
+		close(pipefd[1]);
+		while (pid > 0) {
+			char *to = used + 1 < size ? output + used : rest;
+			size_t room = used + 1 < size ? size - 1 - used : sizeof(rest);
+
+			got = read(pipefd[0], to, room);
+			if (got < 0 && errno == EINTR)
+				continue;
+			if (got <= 0)
+				break;
+			if (to != rest)
+				used += (size_t)got;
+		}
+		close(pipefd[0]);
+		output[used] = '\0';
+	}
+	if (pid < 0)
+		return 127;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 127;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool command_find(const char *name, char *buf, size_t size)
+{
+	const char *path = getenv("PATH"), *end;
+
+	if (strchr(name, '/')) {
+		snprintf(buf, size, "%s", name);
+		return access(buf, X_OK) == 0;
+	}
+	for (; path && *path; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		snprintf(buf, size, "%.*s/%s", (int)(end - path), path, name);
+		if (access(buf, X_OK) == 0)
+			return true;
+	}
+	return false;
+}

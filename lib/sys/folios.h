@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel's own counters say about the folios of tmpfs files: how many bytes are in
+ * PMD-sized folios and how many folios above order 0 were allocated. It proves the order of a
+ * file's folios without mapping it. The counters are global: other users of tmpfs show in them.
+ */
+#ifndef SYS_FOLIOS_H
+#define SYS_FOLIOS_H
+
+#include <stdint.h>
+
+struct folio_counts {
+	int64_t pmd_bytes;  /* ShmemHugePages; -1 without THP */
+	int64_t file_thp;   /* thp_file_alloc, events; -1 without THP */
+	int64_t above_zero; /* shmem_alloc over all sizes above order 0; -1: not counted */
+};
+
+struct folio_counts folio_counts(void);
+
+/* Bytes of a PMD-sized folio; -1 without THP. */
+int64_t folio_pmd_size(void);
+
+#endif

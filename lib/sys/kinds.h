@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All kinds of owned state that outlives a process, so that a journal can be undone by name. */
+#ifndef SYS_KINDS_H
+#define SYS_KINDS_H
+
+#include "sys/owned.h"
+
+extern const struct undo_kind knob_kind; /* knob.c: a /sys or /proc setting */
+extern const struct undo_kind swap_kind; /* swap.c: an area turned on */
+extern const struct undo_kind zram_kind; /* swap.c: a zram device made */
+
+/* NULL when there is none of that name; name may be NULL. */
+const struct undo_kind *undo_kind_find(const char *name);
+
+#endif

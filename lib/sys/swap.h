@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A swap area of our own, in front of any that the box has (highest priority). Journalled: a
+ * killed run's area is turned off and its zram device removed at the next start.
+ */
+#ifndef SYS_SWAP_H
+#define SYS_SWAP_H
+
+#include <stdint.h>
+
+/*
+ * Makes and turns on an area of at least `bytes`: on the block device that run.sh --swap-device
+ * named ($BEFORE_AFTER_SWAP_DEVICE; it is overwritten, and refused when it holds anything but a
+ * swap area), else on a new zram device. Returns what it is on: "device" or "zram".
+ * Skips where neither can be had.
+ */
+const char *swap_add(uint64_t bytes);
+
+/* Bytes in use over all areas. */
+uint64_t swap_used(void);
+
+#endif
