@@ -1,0 +1,255 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs cases on this box: variants interleaved, one record a run, the table at the end.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+export LC_ALL=C
+
+readonly build=${BEFORE_AFTER_BUILD:-build}
+readonly run_dir=${BEFORE_AFTER_RUN_DIR:-/run/before-after}
+cases='' variant='' scale=quick size='' runs='' label='' results=results node='' events=unset
+engine_info='' swap_device='' mode=run
+
+usage() {
+	cat <<-'END'
+	usage: run.sh [options]
+	  --case NAME[,..]     default: all
+	  --variant FILTER     op=punch,folio=4k: a comma is and, a space is or; all: every combination
+	                       default: the variants that claims name and those a case declares
+	  --scale S            smoke, quick (default) or documented
+	  --size BYTES         instead of the scale's
+	  --runs N             runs of each variant (default: 5; smoke 2)
+	  --label KERNEL       names the records (default: the running kernel's release)
+	  --results DIR        default: results
+	  --node N             NUMA node to run on, where there are several
+	  --events LIST        perf events; "" for none
+	  --engine-info FILE   what a guest cannot know of its machine
+	  --swap-device DEV    a block device that may be overwritten, for swap
+	  --list               cases, variants, and whether their needs are met
+	  --dry-run            what would be run and what it would change on this box
+	  --cleanup            undo what a killed run left
+	Exit: 0 no run failed or broke and one is ok, 1 a run failed, 2 usage, 4 all skipped,
+	99 broken environment.
+	END
+}
+
+die() {
+	local code=$1
+	shift
+	printf 'run.sh: %s\n' "$*" >&2
+	exit "$code"
+}
+
+while (($#)); do
+	case $1 in
+	--help)
+		usage
+		exit 0
+		;;
+	--list | --dry-run | --cleanup) mode=${1#--} ;;
+	--probe) die 2 '--probe: wanted a version with mechanism probes, found none in this one' ;;
+	--case | --variant | --scale | --size | --runs | --label | --results | --node | --events | \
+		--engine-info | --swap-device)
+		(($# > 1)) || die 2 "$1: wanted a value, found nothing"
+		name=${1#--}
+		name=${name//-/_}
+		[[ $name != case ]] || name=cases
+		printf -v "$name" %s "$2"
+		shift
+		;;
+	*) die 2 "wanted an option (--help lists them), found '$1'" ;;
+	esac
+	shift
+done
+
+[[ $scale =~ ^(smoke|quick|documented)$ ]] ||
+	die 2 "--scale: wanted smoke, quick or documented, found '$scale'"
+[[ -n $runs ]] || { [[ $scale == smoke ]] && runs=2 || runs=5; }
+[[ $runs =~ ^[1-9][0-9]{0,4}$ ]] || die 2 "--runs: wanted a number from 1, found '$runs'"
+[[ -z $node || -d /sys/devices/system/node/node$node ]] ||
+	die 2 "--node: wanted a NUMA node of this box, found '$node'"
+label=${label:-$(uname -r)}
+[[ $label =~ ^[A-Za-z0-9_+][A-Za-z0-9._+-]*$ ]] ||
+	die 2 "--label: wanted letters, digits and ._+-, found '$label'"
+[[ -z $engine_info || -r $engine_info ]] ||
+	die 2 "--engine-info: wanted a readable file, found '$engine_info'"
+command -v jq >/dev/null || die 99 'wanted jq in PATH, found none: sh ci/setup.sh'
+
+# --- what to run --------------------------------------------------------------------------------
+
+names=()
+for binary in "$build"/cases/*; do
+	[[ -x $binary ]] && names+=("${binary##*/}")
+done
+((${#names[@]})) || die 99 "wanted cases in $build/cases, found none: make"
+wanted=("${names[@]}")
+[[ -z $cases ]] || IFS=, read -ra wanted <<<"$cases"
+for name in "${wanted[@]}"; do
+	[[ " ${names[*]} " == *" $name "* ]] || die 2 "--case: wanted one of ${names[*]}, found '$name'"
+done
+
+if [[ $mode == cleanup ]]; then
+	exec "$build/cases/${names[0]}" --cleanup
+fi
+
+# The variants of one case, a line each: every filter term's matches among the default ones, or, of
+# a term that matches none of them, the one variant that it names.
+variants_of() {
+	local claims=(cases/"$1".*.json)
+	[[ -e ${claims[0]} ]] || claims=(/dev/null)
+	"$build/cases/$1" --describe | jq -r --arg filter "$variant" --slurpfile claims <(cat "${claims[@]}") '
+		. as $case
+		| ($case.options | map_values(.default)) as $default
+		| ($case.options | to_entries | map(.key)) as $keys
+		| def product: reduce ($case.options | to_entries[]) as $o ([{}];
+			[.[] as $v | $o.value.values[] as $x | $v + {($o.key): $x}]);
+		  def parse: split(",") | map(split("=") | {(.[0]): (.[1:] | join("="))}) | add // {};
+		  def matches($term): . as $v | all($term | to_entries[]; $v[.key] == .value);
+		  def sensible: . as $v | all($case.senseless[]; parse as $s | $v | matches($s) | not);
+		  ([$claims[] | .rows[] | $default + .where] + $case.variants
+			| reduce .[] as $v ([]; if index([$v]) then . else . + [$v] end)) as $usual
+		| [ if $filter == "" then $usual[] else
+			($filter | split(" ")[] | select(. != "")) as $text
+			| if $text == "all" then product[] | select(sensible) else
+				($text | parse) as $term
+				| if any($term | keys[]; IN($keys[]) | not) then empty
+				  else [$usual[] | select(matches($term))]
+					| if length > 0 then .[] else $default + $term end
+				  end
+			  end
+		  end ]
+		| reduce .[] as $v ([]; if index([$v]) then . else . + [$v] end)
+		| .[] as $v | [$keys[] | "\(.)=\($v[.])"] | join(",")'
+}
+
+jobs=()
+for name in "${wanted[@]}"; do
+	mapfile -t found < <(variants_of "$name")
+	for v in "${found[@]}"; do
+		# The case itself says what is wrong with a value or a size.
+		"$build/cases/$name" --describe --scale "$scale" ${size:+--size "$size"} --variant "$v" \
+			>/dev/null || exit 2
+		jobs+=("$name $v")
+	done
+done
+((${#jobs[@]})) || die 2 "--variant: wanted options of ${wanted[*]}, found '$variant'"
+
+# --- where to run -------------------------------------------------------------------------------
+
+shopt -s nullglob
+nodes=(/sys/devices/system/node/node[0-9]*)
+shopt -u nullglob
+pin=()
+if ((${#nodes[@]} > 1)) || [[ -n $node ]]; then
+	node=${node:-0}
+	command -v numactl >/dev/null || die 99 'wanted numactl on a box of several nodes, found none'
+	pin=(numactl "--cpunodebind=$node" "--membind=$node")
+	export BEFORE_AFTER_NODE=$node
+fi
+export BEFORE_AFTER_SWAP_DEVICE=$swap_device BEFORE_AFTER_LABEL=$label
+export BEFORE_AFTER_ENGINE_INFO=${engine_info:+$(realpath "$engine_info")}
+
+run_case() {
+	local name=$1
+	shift
+	"${pin[@]}" "$build/cases/$name" --scale "$scale" ${size:+--size "$size"} "$@"
+}
+
+if [[ $mode == list || $mode == dry-run ]]; then
+	last=
+	for job in "${jobs[@]}"; do
+		read -r name v <<<"$job"
+		if [[ $name != "$last" ]]; then
+			"$build/cases/$name" --describe | jq -r '"\(.case): \(.summary)"'
+			[[ $mode == list ]] || "$build/cases/$name" --describe | jq -r '.touches[] | "  " + .'
+			last=$name
+		fi
+		said=$(run_case "$name" --check --variant "$v") ||
+			v+="  (skipped: $(sed -n 's/^# [a-z]*: not met: //p' <<<"$said" | head -1))"
+		printf '  %s\n' "$v"
+	done
+	if [[ $mode == dry-run ]]; then
+		printf '%d variants, %d runs each, scale %s; records in %s/%s/; state in %s/\n' \
+			"${#jobs[@]}" "$runs" "$scale" "$results" "$label" "$run_dir"
+		printf 'Nothing was run and nothing changed.\n'
+	fi
+	exit 0
+fi
+
+read -r boot </proc/sys/kernel/random/boot_id
+if ! mkdir -p "$results/$label" 2>/dev/null || [[ ! -w $results/$label ]]; then
+	die 99 "$results/$label: wanted a directory to write records to, found it cannot be written"
+fi
+records=$results/$label/$boot.jsonl
+
+# One run of the suite on a box at a time; the cases inherit the lock.
+if ((EUID == 0)); then
+	[[ -d $run_dir ]] || mkdir -m 0700 "$run_dir" || exit 99
+	exec 19<>"$run_dir/lock"
+	if ! flock -n 19; then
+		read -r holder <"$run_dir/lock" || true
+		die 99 "$run_dir/lock: another before-after holds this box: ${holder:-unknown}"
+	fi
+	printf 'pid %d, run.sh\n' $$ >"$run_dir/lock"
+	export BEFORE_AFTER_LOCK_FD=19
+fi
+
+# --- running ------------------------------------------------------------------------------------
+
+BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
+export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
+total=$((${#jobs[@]} * runs)) done_=0 began=${EPOCHREALTIME/./}
+declare -A count=([ok]=0 [fail]=0 [skip]=0 [broken]=0)
+
+progress() {
+	local left='' line
+	((done_ == 0)) || left=", about $(((${EPOCHREALTIME/./} - began) * (total - done_) / done_ / 1000000)) s left"
+	line=$(printf '[%d/%d] %s%s' "$((done_ + 1))" "$total" "$1" "$left")
+	if [[ -t 2 ]]; then
+		printf '\r\e[K%.*s' "$((${COLUMNS:-100} - 1))" "$line" >&2
+	else
+		printf '%s\n' "$line" >&2
+	fi
+}
+
+interrupted() {
+	[[ ! -t 2 ]] || printf '\r\e[K' >&2
+	die 99 "interrupted after $done_ of $total runs; their records are in $records"
+}
+trap interrupted INT TERM HUP
+
+for ((run = 1; run <= runs; run++)); do
+	for job in "${jobs[@]}"; do
+		read -r name v <<<"$job"
+		progress "$name $v run $run of $runs"
+		BEFORE_AFTER_SEQ=$((done_ + 1))
+		code=0
+		[[ $events == unset ]] && extra=() || extra=(--events "$events")
+		run_case "$name" --variant "$v" --run "$run" --output "$records" "${extra[@]}" \
+			>/dev/null || code=$?
+		case $code in
+		0) status=ok ;;
+		1) status=fail ;;
+		4) status=skip ;;
+		*) status=broken ;;
+		esac
+		count[$status]=$((count[$status] + 1))
+		done_=$((done_ + 1))
+	done
+done
+[[ ! -t 2 ]] || printf '\r\e[K' >&2
+printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$total" \
+	"$(((${EPOCHREALTIME/./} - began) / 1000000))" "${count[ok]}" "${count[fail]}" "${count[skip]}" "${count[broken]}" \
+	"$records" >&2
+
+# --- the table ----------------------------------------------------------------------------------
+
+if ((count[ok] > 0)) && [[ -x $build/compare ]]; then
+	report=$results/$label/report.md
+	"$build/compare" --single "$results/$label" --claims cases/*.json >"$report.new"
+	mv "$report.new" "$report"
+	cat "$report"
+fi
+((count[broken] == 0)) || exit 99
+((count[fail] == 0)) || exit 1
+((count[ok] > 0)) || exit 4
