@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "compare/claim.h"
+#include "compare/dataset.h"
+#include "compare/single.h"
+
+#include <dirent.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	EXIT_PASSED,
+	EXIT_GATE_FAILED,
+	EXIT_INPUT,
+	EXIT_INCONCLUSIVE
+};
+
+static const char USAGE[] =
+	"Usage: compare [--claims FILE..] [--format markdown|text|json] --single DIR\n"
+	"       compare --check-claims DESCRIBE.json CLAIM.json..\n";
+
+struct options {
+	struct arena arena;
+	const char **claim_paths;
+	size_t nclaim_paths, claim_paths_room;
+	bool claims_given;
+	const char *format, *single, *describe;
+};
+
+static int bad_usage(const char *wanted, const char *found)
+{
+	fprintf(stderr, "compare: wanted %s, found %s\n%s", wanted, found, USAGE);
+	return EXIT_INPUT;
+}
+
+static int bad_input(const struct input_error *error)
+{
+	fprintf(stderr, "compare: %s\n", error->text);
+	return EXIT_INPUT;
+}
+
+static void add_claim_path(struct options *options, const char *path)
+{
+	*ARENA_PUSH(&options->arena, options->claim_paths, options->nclaim_paths,
+		    options->claim_paths_room) = arena_strdup(&options->arena, path);
+}
+
+static bool is_json(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 5 && !strcmp(path + length - 5, ".json");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The claims beside the program: of the source tree it was built in, or where it is installed. */
+static void default_claims(struct options *options)
+{
+	static const char *const places[] = {"/../cases", "/../../cases",
+					     "/../share/before-after/cases"};
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct dirent *entry;
+
+	if (length < 0)
+		return;
+	self[length] = '\0';
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < 3 && !options->nclaim_paths; i++) {
+		const char *place = arena_printf(&options->arena, "%s%s", self, places[i]);
+		char *path = realpath(place, NULL);
+		DIR *dir = path ? opendir(path) : NULL;
+
+		while (dir && (entry = readdir(dir))) {
+			if (is_json(entry->d_name))
+				add_claim_path(options, arena_printf(&options->arena, "%s/%s", path,
+								     entry->d_name));
+		}
+		if (dir)
+			closedir(dir);
+		free(path);
+	}
+	if (options->nclaim_paths)
+		qsort(options->claim_paths, options->nclaim_paths, sizeof(*options->claim_paths),
+		      by_name);
+}
+
+static int read_claims(struct options *options, struct claim **claims, struct input_error *error)
+{
+	*claims = arena_alloc(&options->arena, (options->nclaim_paths + 1) * sizeof(**claims));
+	for (size_t i = 0; i < options->nclaim_paths; i++) {
+		if (claim_read(&options->arena, options->claim_paths[i], &(*claims)[i], error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void release_claims(struct options *options, struct claim *claims)
+{
+	for (size_t i = 0; i < options->nclaim_paths; i++)
+		claim_release(&claims[i]);
+}
+
+static void put_json(json_t *json)
+{
+	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+	putchar('\n');
+	json_decref(json);
+}
+
+static int run_single(struct options *options)
+{
+	struct input_error error = {0};
+	struct dataset dataset = {0};
+	struct claim *claims = NULL;
+	struct single single;
+	int code = EXIT_PASSED;
+
+	if (read_claims(options, &claims, &error) < 0 ||
+	    dataset_read(options->single, &dataset, &error) < 0) {
+		code = bad_input(&error);
+	} else {
+		for (size_t i = 0; i < dataset.notes.count; i++)
+			fprintf(stderr, "compare: %s\n", dataset.notes.items[i].text);
+		single_build(&dataset, claims, options->nclaim_paths, &single);
+		if (!strcmp(options->format, "json"))
+			put_json(single_json(&single));
+		else if (!strcmp(options->format, "text"))
+			single_text(&single, stdout);
+		else
+			single_markdown(&single, stdout);
+	}
+	release_claims(options, claims);
+	dataset_release(&dataset);
+	return code;
+}
+
+static int check_claims(struct options *options, char **paths, int count)
+{
+	struct input_error error = {0};
+	struct input in = {.file = options->describe, .error = &error};
+	json_t *describe = input_decode_file(&in);
+	int code = EXIT_PASSED;
+
+	if (!describe)
+		return bad_input(&error);
+	for (int i = 0; i < count && !code; i++) {
+		struct claim claim;
+
+		if (claim_read(&options->arena, paths[i], &claim, &error) < 0 ||
+		    claim_check(&claim, describe, &error) < 0)
+			code = bad_input(&error);
+		claim_release(&claim);
+	}
+	json_decref(describe);
+	return code;
+}
+
+static int run(struct options *options, int argc, char **argv)
+{
+	static const struct option longs[] = {{"claims", required_argument, NULL, 'c'},
+					      {"no-claims", no_argument, NULL, 'n'},
+					      {"format", required_argument, NULL, 'f'},
+					      {"single", required_argument, NULL, 's'},
+					      {"check-claims", required_argument, NULL, 'd'},
+					      {"help", no_argument, NULL, 'h'},
+					      {NULL, 0, NULL, 0}};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			options->claims_given = true;
+			add_claim_path(options, optarg);
+			/* --claims FILE..: a shell's pattern gives them all at once. */
+			while (optind < argc && argv[optind][0] != '-' && is_json(argv[optind]))
+				add_claim_path(options, argv[optind++]);
+			break;
+		case 'n':
+			options->claims_given = true;
+			break;
+		case 'f':
+			options->format = optarg;
+			break;
+		case 's':
+			options->single = optarg;
+			break;
+		case 'd':
+			options->describe = optarg;
+			break;
+		case 'h':
+			fputs(USAGE, stdout);
+			return EXIT_PASSED;
+		default:
+			fputs(USAGE, stderr);
+			return EXIT_INPUT;
+		}
+	}
+	if (options->describe) {
+		if (optind == argc)
+			return bad_usage("claims to check", "none");
+		return check_claims(options, argv + optind, argc - optind);
+	}
+	if (!options->claims_given)
+		default_claims(options);
+	if (options->single) {
+		if (optind < argc)
+			return bad_usage("one directory with --single", argv[optind]);
+		if (strcmp(options->format, "markdown") != 0 &&
+		    strcmp(options->format, "text") != 0 && strcmp(options->format, "json") != 0)
+			return bad_usage("--format markdown, text or json", options->format);
+		return run_single(options);
+	}
+	return bad_usage("--single DIR", "nothing to compare");
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.format = "markdown"};
+	int code = run(&options, argc, argv);
+
+	arena_free(&options.arena);
+	return code;
+}

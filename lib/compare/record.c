@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "compare/record.h"
+
+#include "compare/stats.h"
+#include "compare/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *const run_status_name[RUN_STATUSES] = {"ok", "fail", "skip", "broken"};
+const char *const better_name[3] = {"lower", "higher", "neither"};
+
+int better_parse(const char *text, enum better *better)
+{
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(text, better_name[i])) {
+			*better = (enum better)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int parse_status(const struct input *in, struct record *record)
+{
+	const char *text = input_string(in, record->root, "status", INPUT_REQUIRED);
+
+	if (!text)
+		return -1;
+	for (int i = 0; i < RUN_STATUSES; i++) {
+		if (!strcmp(text, run_status_name[i])) {
+			record->status = (enum run_status)i;
+			return 0;
+		}
+	}
+	return input_fail_json(in, "status", "ok, fail, skip or broken",
+			       json_object_get(record->root, "status"));
+}
+
+static int parse_started(const struct input *in, struct record *record)
+{
+	const char *text = input_string(in, record->root, "started", INPUT_REQUIRED);
+	struct tm tm = {0};
+	double fraction = 0;
+	char *rest;
+
+	if (!text)
+		return -1;
+	rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	if (rest && *rest == '.')
+		fraction = strtod(rest, &rest);
+	if (!rest || strcmp(rest, "Z") != 0)
+		return input_fail_json(in, "started", "a UTC time like 2026-11-30T12:00:00Z",
+				       json_object_get(record->root, "started"));
+	record->started = (double)timegm(&tm) + fraction;
+	return 0;
+}
+
+static int parse_cost(const struct input *in, struct record *record)
+{
+	json_t *cost = input_object(in, record->root, "cost_ns", INPUT_OPTIONAL);
+
+	record->total_ns = NAN;
+	if (cost && json_object_get(cost, "total") &&
+	    !input_number(in, cost, "total", true, &record->total_ns))
+		return -1;
+	return input_ok(in) ? 0 : -1;
+}
+
+static int parse_metric(const struct input *in, const char *name, json_t *object,
+			struct record_metric *metric)
+{
+	const char *better;
+
+	if (!json_is_object(object))
+		return input_fail_json(in, name, "a metric: an object", object);
+	metric->name = name;
+	metric->unit = input_string(in, object, "unit", INPUT_REQUIRED);
+	better = input_string(in, object, "better", INPUT_REQUIRED);
+	if (!metric->unit || !better)
+		return -1;
+	if (better_parse(better, &metric->better) < 0)
+		return input_fail_json(in, "better", "lower, higher or neither",
+				       json_object_get(object, "better"));
+	metric->absent = input_string(in, object, "absent", INPUT_OPTIONAL);
+	if (!input_ok(in))
+		return -1;
+	if (metric->absent) {
+		metric->value = NAN;
+		if (json_object_get(object, "value"))
+			return input_fail(in, name, "a value or the reason of its absence", "both");
+		return 0;
+	}
+	if (!input_number(in, object, "value", unit_is_time(metric->unit), &metric->value)) {
+		/* Say which metric: "value" alone does not lead to the place. */
+		in->error->text[0] = '\0';
+		return input_fail_json(in, name,
+				       unit_is_time(metric->unit) ? "a value of at least 0"
+								  : "a number as value",
+				       json_object_get(object, "value"));
+	}
+	return 0;
+}
+
+static int parse_metrics(const struct input *in, struct record *record)
+{
+	json_t *metrics = input_object(in, record->root, "metrics",
+				       record->status == RUN_OK ? INPUT_REQUIRED : INPUT_OPTIONAL);
+	const char *name;
+	json_t *object;
+
+	if (!input_ok(in))
+		return -1;
+	if (record->status == RUN_OK && !json_object_size(metrics))
+		return input_fail(in, "metrics", "at least one metric in a run that is ok",
+				  "an empty object");
+	json_object_foreach (metrics, name, object) {
+		/* Three places are kept for what samples are reduced to. */
+		if (record->nmetrics == RECORD_METRICS_MAX - 3)
+			return input_failf(in, "metrics", "at most 61 metrics", "%zu",
+					   json_object_size(metrics));
+		if (parse_metric(in, name, object, &record->metrics[record->nmetrics]) < 0)
+			return -1;
+		record->nmetrics++;
+	}
+	return 0;
+}
+
+static bool has_metric(const struct record *record, const char *name)
+{
+	for (size_t i = 0; i < record->nmetrics; i++) {
+		if (!strcmp(record->metrics[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* Adds p1, median and p95 of the samples, the form some claims are documented in. */
+static void add_quantiles(struct record *record, double *samples, size_t count, const char *unit)
+{
+	static const struct {
+		const char *name;
+		double p;
+	} derived[] = {{"p1", .01}, {"median", .5}, {"p95", .95}};
+	enum better better = BETTER_LOWER;
+
+	for (size_t i = 0; i < record->nmetrics; i++) {
+		if (!strcmp(record->metrics[i].unit, unit)) {
+			better = record->metrics[i].better;
+			break;
+		}
+	}
+	stats_sort(samples, count);
+	for (size_t i = 0; i < 3; i++) {
+		if (has_metric(record, derived[i].name))
+			continue;
+		record->metrics[record->nmetrics++] = (struct record_metric){
+			.name = derived[i].name,
+			.unit = unit,
+			.better = better,
+			.value = stats_quantile_sorted(samples, count, derived[i].p),
+		};
+	}
+}
+
+static int parse_samples(const struct input *in, struct record *record)
+{
+	json_t *array = input_array(in, record->root, "samples", INPUT_OPTIONAL), *sample;
+	const char *unit;
+	double *samples;
+	size_t i;
+
+	if (!input_ok(in))
+		return -1;
+	record->nsamples = json_array_size(array);
+	if (!record->nsamples)
+		return 0;
+	unit = input_string(in, record->root, "sample_unit", INPUT_REQUIRED);
+	if (!unit)
+		return -1;
+	samples = malloc(record->nsamples * sizeof(*samples));
+	if (!samples)
+		return input_fail(in, "samples", "memory for the samples", "none");
+	json_array_foreach (array, i, sample) {
+		samples[i] = json_is_number(sample) ? json_number_value(sample) : NAN;
+		if (!isfinite(samples[i]) || samples[i] < 0) {
+			free(samples);
+			return input_fail_json(in, "samples", "numbers of at least 0", sample);
+		}
+	}
+	if (record->nsamples > 1 && record->status == RUN_OK)
+		add_quantiles(record, samples, record->nsamples, unit);
+	free(samples);
+	return 0;
+}
+
+/* A probe named idle says how long a virtual clock was warped inside the region. */
+static int parse_probes(const struct input *in, struct record *record)
+{
+	json_t *probes = input_object(in, record->root, "probes", INPUT_OPTIONAL);
+	json_t *idle = json_object_get(probes, "idle");
+
+	if (json_is_object(idle))
+		idle = json_object_get(idle, "value");
+	if (json_is_number(idle))
+		record->idle_ns = json_number_value(idle);
+	return input_ok(in) ? 0 : -1;
+}
+
+static int check_flat(const struct input *in, json_t *object, bool strings_only)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach (object, name, value) {
+		bool scalar = json_is_string(value) || json_is_number(value) ||
+			      json_is_boolean(value) || json_is_null(value);
+
+		if (strings_only ? !json_is_string(value) : !scalar)
+			return input_fail_json(in, name,
+					       strings_only ? "an option's value: a string"
+							    : "a number, string or boolean",
+					       value);
+	}
+	return 0;
+}
+
+int record_parse(const struct input *in, const char *line, size_t length, struct record *record)
+{
+	*record = (struct record){.root = input_decode(in, line, length)};
+	json_t *root = record->root;
+
+	if (!root || !input_schema(in, root))
+		return -1;
+	record->kernel = input_string(in, root, "kernel", INPUT_REQUIRED);
+	record->boot = input_string(in, root, "boot", INPUT_REQUIRED);
+	record->invocation = input_string(in, root, "invocation", INPUT_REQUIRED);
+	record->case_name = input_string(in, root, "case", INPUT_REQUIRED);
+	record->scale = input_string(in, root, "scale", INPUT_REQUIRED);
+	record->options = input_object(in, root, "options", INPUT_REQUIRED);
+	record->params = input_object(in, root, "params", INPUT_REQUIRED);
+	record->identity = input_object(in, root, "identity", INPUT_OPTIONAL);
+	if (!input_ok(in) || check_flat(in, record->options, true) < 0 ||
+	    check_flat(in, record->params, false) < 0 || parse_status(in, record) < 0)
+		return -1;
+	record->reason = input_string(in, root, "reason", INPUT_OPTIONAL);
+	if (!input_ok(in))
+		return -1;
+	if (record->status != RUN_OK && !record->reason)
+		return input_fail(in, "reason", "a reason where the status is not ok", "nothing");
+	if (!input_integer(in, root, "run", 0, &record->run) ||
+	    !input_integer(in, root, "seq", 0, &record->seq) || parse_started(in, record) < 0 ||
+	    parse_cost(in, record) < 0 || parse_metrics(in, record) < 0 ||
+	    parse_samples(in, record) < 0 || parse_probes(in, record) < 0)
+		return -1;
+	input_object(in, root, "counters", INPUT_OPTIONAL);
+	input_object(in, root, "checks", INPUT_OPTIONAL);
+	return input_ok(in) ? 0 : -1;
+}
+
+void record_release(struct record *record)
+{
+	json_decref(record->root);
+	record->root = NULL;
+}

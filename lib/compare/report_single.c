@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "compare/single.h"
+#include "compare/table.h"
+#include "compare/units.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static const char *when(struct arena *arena, double seconds)
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+	char text[40];
+
+	gmtime_r(&t, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm);
+	return arena_strdup(arena, text);
+}
+
+/* "6.18.0, engine native, 2 CPUs, 23.4 GiB" as far as the environment says. */
+static const char *machine(struct arena *arena, const struct boot *boot)
+{
+	json_t *match = boot_match(boot), *info = boot_info(boot);
+	const char *release = json_string_value(json_object_get(info, "release"));
+	json_t *cpus = json_object_get(match, "cpus"), *memory = json_object_get(match, "memory");
+	const char *text = arena_printf(arena, "%s%sengine %s", release ? release : "",
+					release ? ", " : "", boot_engine(boot));
+	char bytes[40];
+
+	if (json_is_integer(cpus))
+		text = arena_printf(arena, "%s, %lld CPU%s", text,
+				    (long long)json_integer_value(cpus),
+				    json_integer_value(cpus) == 1 ? "" : "s");
+	if (json_is_number(memory)) {
+		format_bytes(bytes, sizeof(bytes), json_number_value(memory));
+		text = arena_printf(arena, "%s, %s of memory", text, bytes);
+	}
+	return text;
+}
+
+static const char *heading(struct arena *arena, const struct single_section *section)
+{
+	const char *params = quantity_params(arena, section->group->params);
+	const char *identity = quantity_identity(arena, section->group->identity);
+
+	return arena_printf(arena, "%s scale%s%s%s%s%s%s", section->group->scale,
+			    *params ? ", " : "", params, *identity ? ", " : "", identity,
+			    *section->constant ? ", " : "", section->constant);
+}
+
+static void figure(struct table *table, const struct single_row *row, double value,
+		   const char *unit)
+{
+	char text[60];
+
+	format_value(text, sizeof(text), value * row->quantity.factor, row->quantity.unit, unit);
+	table_cell(table, "%s%s", text, row->quantity.virtual_time ? " (virtual time)" : "");
+}
+
+static void range(struct table *table, const struct single_row *row, const char *unit)
+{
+	double factor = row->quantity.factor * unit_factor(row->quantity.unit, unit);
+	char low[40], high[40];
+
+	if (!row->runs) {
+		table_cell(table, "-");
+		return;
+	}
+	format_in_unit(low, sizeof(low), row->low * factor, unit);
+	format_in_unit(high, sizeof(high), row->high * factor, unit);
+	table_cell(table, "%s - %s", low, high);
+}
+
+static void number_or_dash(struct table *table, double value)
+{
+	char text[40];
+
+	format_digits(text, sizeof(text), value);
+	table_cell(table, "%s", isfinite(value) ? text : "-");
+}
+
+static void build_table(const struct single *single, const struct single_section *section,
+			struct table *table)
+{
+	struct arena *arena = &single->dataset->arena;
+	const char **head = arena_alloc(arena, 8 * sizeof(*head));
+	char *align = arena_alloc(arena, 9);
+	bool instructions = section->any_instructions;
+	size_t n = 0;
+
+	head[n] = "variant", align[n++] = 'l';
+	if (section->several_metrics)
+		head[n] = "metric", align[n++] = 'l';
+	head[n] = "runs", align[n++] = 'r';
+	head[n] = "median", align[n++] = 'r';
+	head[n] = "min - max", align[n++] = 'r';
+	if (section->any_per_page)
+		head[n] = "ns/page", align[n++] = 'r';
+	if (instructions)
+		head[n] = "instructions/page", align[n++] = 'r';
+	if (section->any_documented)
+		head[n] = "documented before → after", align[n++] = 'l';
+	*table = (struct table){.arena = arena, .columns = n, .head = head, .align = align};
+	for (size_t i = section->first; i < section->first + section->nrows; i++) {
+		const struct single_row *row = &single->rows[i];
+		const char *unit =
+			unit_fitting(row->quantity.unit, row->median * row->quantity.factor);
+
+		table_cell(table, "%s", variant_without(arena, row->group, section->constant));
+		if (section->several_metrics)
+			table_cell(table, "%s", row->metric->name);
+		table_cell(table, "%zu", row->runs);
+		figure(table, row, row->median, unit);
+		range(table, row, unit);
+		if (section->any_per_page)
+			number_or_dash(table, row->per_page);
+		if (instructions)
+			number_or_dash(table, row->instructions_page);
+		if (section->any_documented)
+			table_cell(table, "%s", row->documented ? row->documented : "-");
+	}
+}
+
+static bool any_absent(const struct single *single, const struct single_section *section)
+{
+	for (size_t i = section->first; i < section->first + section->nrows; i++) {
+		if (single->rows[i].metric->absent)
+			return true;
+	}
+	return false;
+}
+
+/* The metrics that a run of the section lacks, with their reasons, once each. */
+static void absences(const struct single *single, const struct single_section *section, FILE *out,
+		     const char *indent, size_t width)
+{
+	struct arena *arena = &single->dataset->arena;
+
+	/* A line of text right after a table would be its next row. */
+	if (section->instructions_absent || any_absent(single, section))
+		fputc('\n', out);
+	if (section->instructions_absent)
+		text_wrap(out,
+			  arena_printf(arena, "Instructions a page: absent (%s).",
+				       section->instructions_absent),
+			  indent, width);
+	for (size_t i = section->first; i < section->first + section->nrows; i++) {
+		const struct single_row *row = &single->rows[i];
+		bool told = false;
+
+		for (size_t j = section->first; j < i; j++)
+			told = told || (single->rows[j].metric->absent &&
+					!strcmp(single->rows[j].metric->name, row->metric->name));
+		if (row->metric->absent && !told)
+			text_wrap(out,
+				  arena_printf(arena, "%s: absent (%s).", row->metric->name,
+					       row->metric->absent),
+				  indent, width);
+	}
+}
+
+static const char *title(const struct single *single)
+{
+	struct arena *arena = &single->dataset->arena;
+
+	return arena_printf(arena, "%s: %s", single->dataset->kernel, machine(arena, single->boot));
+}
+
+static const char *boots_sentence(const struct single *single)
+{
+	const struct dataset *dataset = single->dataset;
+	struct arena *arena = &single->dataset->arena;
+
+	return arena_printf(
+		arena, "Boot %s, %s; %s.", single->boot->id, when(arena, single->boot->first),
+		dataset->nboots == 1
+			? "the only one here, and one boot says nothing of the next"
+			: arena_printf(arena, "the newest of %zu boots here", dataset->nboots));
+}
+
+static const char ORIENTATION[] =
+	"Documented figures were measured on another machine: its absolute times are for "
+	"orientation, only the change from before to after can be held against them.";
+
+static bool any_documented(const struct single *single)
+{
+	for (size_t i = 0; i < single->nsections; i++) {
+		if (single->sections[i].any_documented)
+			return true;
+	}
+	return false;
+}
+
+static void trouble_table(const struct single *single, struct table *table)
+{
+	static const char *const head[] = {"case", "variant", "scale", "status", "runs", "reason"};
+
+	*table = (struct table){
+		.arena = &single->dataset->arena, .columns = 6, .head = head, .align = "llllrl"};
+	for (size_t i = 0; i < single->ntroubles; i++) {
+		const struct single_trouble *trouble = &single->troubles[i];
+
+		table_cell(table, "%s", trouble->group->case_name);
+		table_cell(table, "%s", trouble->group->variant);
+		table_cell(table, "%s", trouble->group->scale);
+		table_cell(table, "%s", run_status_name[trouble->status]);
+		table_cell(table, "%zu", trouble->count);
+		table_cell(table, "%s", trouble->reason);
+	}
+}
+
+void single_markdown(const struct single *single, FILE *out)
+{
+	struct arena *arena = &single->dataset->arena;
+	struct table table;
+
+	fprintf(out, "# %s\n\n%s\n", title(single), boots_sentence(single));
+	for (size_t i = 0; i < single->nsections; i++) {
+		const struct single_section *section = &single->sections[i];
+
+		if (!section->nrows)
+			continue;
+		fprintf(out, "\n## %s\n\n%s\n\n", section->group->case_name,
+			heading(arena, section));
+		build_table(single, section, &table);
+		table_markdown(&table, out);
+		absences(single, section, out, "", 100);
+	}
+	if (any_documented(single)) {
+		fputc('\n', out);
+		text_wrap(out, ORIENTATION, "", 100);
+	}
+	if (single->ntroubles) {
+		fputs("\n## Not measured\n\n", out);
+		trouble_table(single, &table);
+		table_markdown(&table, out);
+	}
+	for (size_t i = 0; i < single->dataset->notes.count; i++)
+		fprintf(out, "\nNote: %s.\n", single->dataset->notes.items[i].text);
+}
+
+void single_text(const struct single *single, FILE *out)
+{
+	struct arena *arena = &single->dataset->arena;
+	struct table table;
+
+	fprintf(out, "%s\n", title(single));
+	text_wrap(out, boots_sentence(single), "", 72);
+	for (size_t i = 0; i < single->nsections; i++) {
+		const struct single_section *section = &single->sections[i];
+
+		if (!section->nrows)
+			continue;
+		fprintf(out, "\n%s\n", section->group->case_name);
+		text_wrap(out, heading(arena, section), "", 72);
+		fputc('\n', out);
+		build_table(single, section, &table);
+		table_text(&table, out);
+		absences(single, section, out, "", 72);
+	}
+	if (any_documented(single)) {
+		fputc('\n', out);
+		text_wrap(out, ORIENTATION, "", 72);
+	}
+	for (size_t i = 0; i < single->ntroubles; i++) {
+		const struct single_trouble *trouble = &single->troubles[i];
+
+		text_wrap(out,
+			  arena_printf(arena, "%s%s %s: %zu run%s, %s", i ? "" : "\n",
+				       trouble->group->case_name, trouble->group->variant,
+				       trouble->count, trouble->count == 1 ? "" : "s",
+				       run_status_name[trouble->status]),
+			  "", 72);
+		text_wrap(out, trouble->reason, "  ", 72);
+	}
+	for (size_t i = 0; i < single->dataset->notes.count; i++)
+		text_wrap(out,
+			  arena_printf(arena, "Note: %s.", single->dataset->notes.items[i].text),
+			  "", 72);
+}
+
+/* A number, or null where there is none. */
+static json_t *real(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *single_json(const struct single *single)
+{
+	json_t *rows = json_array(), *troubles = json_array(), *notes = json_array();
+
+	for (size_t i = 0; i < single->nrows; i++) {
+		const struct single_row *row = &single->rows[i];
+
+		json_array_append_new(
+			rows,
+			json_pack("{ss sO ss sO sO ss ss sI so so so sf ss so so ss? ss? ss?}",
+				  "case", row->group->case_name, "options", row->group->options,
+				  "scale", row->group->scale, "params", row->group->params,
+				  "identity", row->group->identity, "metric", row->metric->name,
+				  "unit", row->metric->unit, "runs", (json_int_t)row->runs,
+				  "median", real(row->median), "min", real(row->low), "max",
+				  real(row->high), "shown_factor", row->quantity.factor,
+				  "shown_unit", row->quantity.unit, "ns_per_page",
+				  real(row->per_page), "instructions_per_page",
+				  real(row->instructions_page), "absent", row->metric->absent,
+				  "documented", row->documented, "claim",
+				  row->claim ? row->claim->name : NULL));
+	}
+	for (size_t i = 0; i < single->ntroubles; i++) {
+		const struct single_trouble *trouble = &single->troubles[i];
+
+		json_array_append_new(
+			troubles,
+			json_pack("{ss sO ss ss sI ss}", "case", trouble->group->case_name,
+				  "options", trouble->group->options, "scale",
+				  trouble->group->scale, "status", run_status_name[trouble->status],
+				  "runs", (json_int_t)trouble->count, "reason", trouble->reason));
+	}
+	for (size_t i = 0; i < single->dataset->notes.count; i++) {
+		const struct note *note = &single->dataset->notes.items[i];
+
+		json_array_append_new(notes, json_pack("{ss ss ss?}", "code", note->code, "text",
+						       note->text, "subject", note->subject));
+	}
+	return json_pack("{si ss ss ss sI so so so}", "schema", 1, "kernel",
+			 single->dataset->kernel, "boot", single->boot->id, "engine",
+			 boot_engine(single->boot), "boots", (json_int_t)single->dataset->nboots,
+			 "rows", rows, "not_measured", troubles, "notes", notes);
+}

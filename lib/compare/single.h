@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The newest boot of one kernel: what ran, its medians, and the documented figures beside them. */
+#ifndef COMPARE_SINGLE_H
+#define COMPARE_SINGLE_H
+
+#include "compare/claim.h"
+#include "compare/quantity.h"
+
+struct single_row {
+	const struct group *group;
+	const struct group_metric *metric;
+	struct quantity quantity;
+	size_t runs;			    /* ok runs that have the metric */
+	double median, low, high;	    /* recorded unit; NaN without runs */
+	double per_page, instructions_page; /* NaN: not to be had */
+	const char *documented;		    /* text, or NULL */
+	const struct claim *claim;
+};
+
+/* Runs that did not end well, by variant, status and reason. */
+struct single_trouble {
+	const struct group *group;
+	enum run_status status;
+	const char *reason;
+	size_t count;
+};
+
+/* Rows that share a case, scale, parameters and identity: one table. */
+struct single_section {
+	const struct group *group; /* the first one */
+	const char *constant; /* options equal in all its groups, "fill=write,state=resident" */
+	size_t first, nrows;
+	const char *instructions_absent; /* why there are none, or NULL */
+	bool several_metrics, any_documented, any_per_page, any_instructions;
+};
+
+struct single {
+	struct dataset *dataset;
+	const struct boot *boot;
+	struct single_section *sections;
+	size_t nsections, sections_room;
+	struct single_row *rows;
+	size_t nrows, rows_room;
+	struct single_trouble *troubles;
+	size_t ntroubles, troubles_room;
+};
+
+/* Everything is in the dataset's arena; the claims must outlive the result. */
+void single_build(struct dataset *dataset, const struct claim *claims, size_t nclaims,
+		  struct single *single);
+
+/* The options of a group without those in constant, or "all" when none is left. In the arena. */
+const char *variant_without(struct arena *arena, const struct group *group, const char *constant);
+
+void single_markdown(const struct single *single, FILE *out);
+void single_text(const struct single *single, FILE *out);
+json_t *single_json(const struct single *single);
+
+#endif

@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Writes small results directories for the golden tests. Sourced with the current directory being
+# the test's own empty directory. Environment of the functions:
+#   CASE ENGINE SCALE PARAMS METRIC UNIT BETTER IDENTITY START COST   (defaults below)
+
+CASE=shmem-truncate
+ENGINE=native
+SCALE=documented
+PARAMS='{"size":8589934592,"pages":2097152}'
+IDENTITY='{"backing":"tmpfs"}'
+METRIC=time
+UNIT=ns
+BETTER=lower
+MATCH='{}'
+INFO='{}'
+COST=60000000000
+START=1790000000
+
+# boot_id N: a readable UUID
+boot_id() {
+	printf '%08d-0000-4000-8000-000000000000' "$1"
+}
+
+# env KERNEL BOOT: the environment of a boot, MATCH and INFO merged in
+env_file() {
+	local kernel=$1 boot
+	boot=$(boot_id "$2")
+	mkdir -p "$kernel"
+	jq -n --arg boot "$boot" --arg engine "$ENGINE" --argjson match "$MATCH" \
+		--argjson info "$INFO" --arg kernel "$kernel" '
+		{schema:1, boot:$boot, invocations:{"i1":{
+			match:({engine:$engine, cpus:32, memory:68719476736, machine:"m1",
+				measure_hash:"h1"} + $match),
+			info:({release:"6.12.117", version:("#1 " + $kernel), config_hash:"c1"} + $info)}}}' \
+		>"$kernel/$boot.env.json"
+}
+
+# runs KERNEL BOOT OPTIONS VALUE..: one ok record a value; OPTIONS as op=ftruncate,folio=4k
+runs() {
+	local kernel=$1 number=$2 options=$3 boot file
+	shift 3
+	boot=$(boot_id "$number")
+	file=$kernel/$boot.jsonl
+	mkdir -p "$kernel"
+	[ -e "$kernel/$boot.env.json" ] || env_file "$kernel" "$number"
+	printf '%s\n' "$@" | jq -c --arg kernel "$kernel" --arg boot "$boot" --arg case "$CASE" \
+		--arg options "$options" --arg scale "$SCALE" --argjson params "$PARAMS" \
+		--argjson identity "$IDENTITY" --arg metric "$METRIC" --arg unit "$UNIT" \
+		--arg better "$BETTER" --argjson start "$START" --argjson number "$number" \
+		--argjson cost "$COST" '
+		{schema:1, kernel:$kernel, boot:$boot, invocation:"i1", case:$case, variant:$options,
+		 options:($options | split(",") | map(split("=") | {(.[0]):.[1]}) | add),
+		 scale:$scale, params:$params, identity:$identity,
+		 run:input_line_number, seq:input_line_number, status:"ok", reason:null,
+		 started:(($start + 3600 * $number + 60 * input_line_number) | todate),
+		 cost_ns:{prepare:1, measure:., total:$cost},
+		 metrics:{($metric):{value:., unit:$unit, better:$better}},
+		 samples:[], sample_unit:$unit, counters:{}, counters_empty:{}, probes:{}, checks:{}}' \
+		>>"$file"
+}
+
+# ended KERNEL BOOT OPTIONS STATUS REASON: one record that is not ok
+ended() {
+	runs "$1" "$2" "$3" 0
+	edit "$1" "$2" --arg status "$4" --arg reason "$5" \
+		'if .metrics[].value == 0 then .status = $status | .reason = $reason | .metrics = {} else . end'
+}
+
+# edit KERNEL BOOT JQ..: rewrites every record of a boot
+edit() {
+	local file
+	file=$1/$(boot_id "$2").jsonl
+	shift 2
+	jq -c "$@" "$file" >"$file.new"
+	mv "$file.new" "$file"
+}
+
+# ms VALUE..: milliseconds as nanoseconds
+ms() {
+	local value
+	for value; do
+		jq -n --argjson ms "$value" '$ms * 1000000 | round'
+	done
+}
+
+# metric KERNEL BOOT NAME UNIT BETTER JQ: adds a metric computed from each record to a boot
+metric() {
+	edit "$1" "$2" --arg name "$3" --arg unit "$4" --arg better "$5" \
+		"if .status == \"ok\" then .metrics += {(\$name): (({unit:\$unit, better:\$better}) + ($6))} else . end"
+}
+
+OPS=fill=fallocate,state=resident
