@@ -111,6 +111,55 @@ $(BUILD)/compare: $(BUILD)/obj/lib/compare/main.o $(BUILD)/libcompare.a
 $(UNIT_BINS): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcase.a $(BUILD)/libcompare.a
 	$(call LINK,-lcmocka $(GSL_LIBS) $(CASE_LIBS) -lm)
 
+# --- running ---
+
+# make run CASES=a,b VARIANT='op=punch op=close,folio=pmd' SCALE=documented SIZE= RUNS= LABEL= RESULTS= NODE=
+.PHONY: run
+run: all
+	@BEFORE_AFTER_BUILD=$(BUILD) ./run.sh $(if $(CASES),--case '$(CASES)') \
+		$(if $(VARIANT),--variant '$(VARIANT)') $(if $(SCALE),--scale '$(SCALE)') \
+		$(if $(SIZE),--size '$(SIZE)') $(if $(RUNS),--runs '$(RUNS)') \
+		$(if $(LABEL),--label '$(LABEL)') $(if $(RESULTS),--results '$(RESULTS)') \
+		$(if $(NODE),--node '$(NODE)')
+
+# --- tests ---
+
+.PHONY: check check-unit check-harness bench bench-by-hand lint
+check: check-unit check-harness
+
+check-unit: $(UNIT_BINS)
+	@set -e; for t in $(UNIT_BINS); do $$t; done
+
+check-harness: all $(HARNESS_BINS)
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/run.sh
+
+bench: bench-by-hand
+
+bench-by-hand: all
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/bench/by-hand.sh
+
+SHELL_SRC = $(shell git ls-files '*.sh' .ci/run 2>/dev/null || find . -name '*.sh' -not -path './build/*')
+C_SRC = $(shell git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]' -not -path './build/*')
+lint:
+	shellcheck $(SHELL_SRC)
+	clang-format --dry-run -Werror $(C_SRC)
+	cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 -Ilib -D_GNU_SOURCE \
+		--enable=warning,performance,portability --suppress=missingInclude \
+		$(filter %.c,$(filter-out tests/%,$(C_SRC)))
+
+# --- installing ---
+
+LIBEXEC := $(PREFIX)/libexec/before-after
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(LIBEXEC)/build/cases $(DESTDIR)$(LIBEXEC)/cases $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(CASE_BINS) $(DESTDIR)$(LIBEXEC)/build/cases
+	install -m 755 $(BUILD)/compare $(DESTDIR)$(LIBEXEC)/build
+	install -m 755 run.sh $(DESTDIR)$(LIBEXEC)
+	install -m 644 $(wildcard cases/*.json) $(DESTDIR)$(LIBEXEC)/cases
+	ln -sf ../libexec/before-after/run.sh $(DESTDIR)$(PREFIX)/bin/before-after
+	ln -sf ../libexec/before-after/build/compare $(DESTDIR)$(PREFIX)/bin/before-after-compare
+
 .PHONY: clean FORCE
 FORCE:
 clean:

@@ -171,6 +171,7 @@ if [[ $mode == list || $mode == dry-run ]]; then
 	if [[ $mode == dry-run ]]; then
 		printf '%d variants, %d runs each, scale %s; records in %s/%s/; state in %s/\n' \
 			"${#jobs[@]}" "$runs" "$scale" "$results" "$label" "$run_dir"
+		printf 'Every case mounts in a mount namespace of its own. '
 		printf 'Nothing was run and nothing changed.\n'
 	fi
 	exit 0

@@ -3,15 +3,13 @@
  * Dropping all pages of a tmpfs file or memfd: ftruncate to 0, punching a hole over all of it,
  * closing the last descriptor of a memfd, unlinking the file. All four end in shmem_undo_range(),
  * which takes the folios out of the page cache one by one or, patched, in batches. A file of
- * PMD-sized folios has 1/512 as many and must not change.
- *
- * op=undo is that function's other caller, a fallocate() that runs out of space at its last page:
- * what was written before must stay, what the call added must go. Its time includes allocating.
- * state=swapped-half: every other 64 KiB of the file are swap entries, which stay out of batches.
+ * PMD-sized folios has 1/512 as many and must not change. op=undo is that function's other caller,
+ * a fallocate() that runs out of space at its last page: what was written before must stay, what
+ * it added must go; its time includes allocating. state=swapped-half: every other 64 KiB are swap
+ * entries, which stay out of batches.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "case/case.h"
@@ -33,7 +31,8 @@ static void setup(void)
 {
 	op = (enum op)opt_index("op");
 	/* op=undo: as many blocks as the fallocate asks for, and one of them is taken. */
-	shmem_place(op == CLOSE, param("size") + (op == UNDO ? 0 : 1 << 20), opt_is("folio", "pmd"));
+	shmem_place(op == CLOSE, param("size") + (op == UNDO ? 0 : 1 << 20),
+		    opt_is("folio", "pmd"));
 	identity("backing", op == CLOSE ? "memfd" : "tmpfs");
 	if (opt_is("state", "swapped-half"))
 		identity("swap", swap_add(param("size") / 2));
@@ -51,10 +50,8 @@ static void prepare(void)
 	fd = shmem_create(op == CLOSE);
 	if (op == UNDO)
 		shmem_write(fd, size + page, stride); /* the page behind `size` takes the block */
-	else if (opt_is("fill", "write"))
-		shmem_write(fd, size, 1);
-	else if (fallocate(fd, 0, 0, (off_t)size))
-		run_fail("fallocate of %ju bytes: %s", (uintmax_t)size, strerror(errno));
+	else
+		shmem_fill(fd, size, opt_is("fill", "write"));
 	pages((size - (uint64_t)kept) / page);
 	check_equal("filled_bytes", op == UNDO ? kept : (int64_t)size, shmem_file_bytes(fd));
 	check_folio_order(&start, opt_is("folio", "pmd") ? size : 0);
@@ -75,9 +72,7 @@ static void measure(void)
 		: op == UNLINK	? unlink(shmem_path())
 				: fallocate(fd, op == PUNCH ? punch : 0, 0, (off_t)size);
 	region_end();
-	if (op == UNDO ? !error || errno != ENOSPC : error)
-		run_fail("%s: wanted %s, found %s", opt("op"), op == UNDO ? "ENOSPC" : "success",
-			 error ? strerror(errno) : "success");
+	check_call(opt("op"), error, op == UNDO ? ENOSPC : 0);
 	metric_times();
 }
 
@@ -95,25 +90,25 @@ static const struct case_decl shmem_truncate = {
 	.name = "shmem-truncate",
 	.summary = "drop all pages of a tmpfs file or memfd",
 	.needs = {.root = true, .memory = {"size", 1030, 64 << 20}},
-	.options = (const struct case_option[]){
-		{"op", "how they are dropped", LIST("ftruncate", "punch", "close", "unlink", "undo")},
-		{"folio", "order of the folios", LIST("4k", "pmd")},
-		{"fill", "how the file is filled", LIST("fallocate", "write")},
-		{"state", "all in memory, or half in swap", LIST("resident", "swapped-half")},
-		{0}},
-	.variants = LIST("op=ftruncate", "op=punch", "op=close", "op=unlink", "op=ftruncate,folio=pmd",
-			 "op=punch,folio=pmd", "op=close,folio=pmd", "op=unlink,folio=pmd",
-			 "op=ftruncate,fill=write", "op=undo,fill=write",
+	.options = {{"op", "how they are dropped",
+		     LIST("ftruncate", "punch", "close", "unlink", "undo")},
+		    {"folio", "order of the folios", LIST("4k", "pmd")},
+		    {"fill", "how the file is filled", LIST("fallocate", "write")},
+		    {"state", "all in memory, or half in swap", LIST("resident", "swapped-half")}},
+	.variants = LIST("op=ftruncate", "op=punch", "op=close", "op=unlink",
+			 "op=ftruncate,folio=pmd", "op=punch,folio=pmd", "op=close,folio=pmd",
+			 "op=unlink,folio=pmd", "op=ftruncate,fill=write", "op=undo,fill=write",
 			 "op=ftruncate,state=swapped-half"),
-	.senseless = LIST("op=undo,folio=pmd", "op=undo,fill=fallocate", "op=undo,state=swapped-half",
-			  "folio=pmd,state=swapped-half"),
-	.params = (const struct case_param[]){
-		{"size", "bytes", 16 << 20, 1 << 30, 8ULL << 30, 2 << 20}, {0}},
+	.senseless = LIST("op=undo,folio=pmd", "op=undo,fill=fallocate",
+			  "op=undo,state=swapped-half", "folio=pmd,state=swapped-half"),
+	.params = {{"size", "bytes", 16 << 20, 1 << 30, 8ULL << 30, 2 << 20}},
 	.metrics = case_time_metrics,
-	.touches = LIST("mounts a tmpfs in a mount namespace of its own",
-			"op=close: /sys/kernel/mm/transparent_hugepage/shmem_enabled, restored",
-			"state=swapped-half: turns on a swap area (zram, or --swap-device), removed"),
+	.touches = LIST("op=close: /sys/kernel/mm/transparent_hugepage/shmem_enabled, restored",
+			"state=swapped-half: a swap area (zram, or --swap-device), removed"),
 	.functions = LIST("shmem_undo_range", "shmem_fallocate", "shmem_evict_inode"),
-	.setup = setup, .prepare = prepare, .measure = measure, .verify = verify,
+	.setup = setup,
+	.prepare = prepare,
+	.measure = measure,
+	.verify = verify,
 };
 CASE_MAIN(shmem_truncate)

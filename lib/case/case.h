@@ -22,11 +22,7 @@
 
 #include "sys/end.h"
 
-enum better {
-	BETTER_LOWER,
-	BETTER_HIGHER,
-	BETTER_NEITHER
-};
+enum better { BETTER_LOWER, BETTER_HIGHER, BETTER_NEITHER };
 
 /* The first value is the default. */
 struct case_option {
@@ -61,14 +57,17 @@ struct case_needs {
 	const char *const *commands, *const *devices, *const *kconfig, *const *controllers;
 };
 
-/* Arrays end with an element whose name is NULL, string lists with NULL; all may be NULL. */
+#define CASE_OPTIONS_MAX 15
+#define CASE_PARAMS_MAX 15
+
+/* Arrays end with an element whose name is NULL, string lists with NULL; all may be empty. */
 struct case_decl {
 	const char *name, *summary;
 	struct case_needs needs;
-	const struct case_option *options;
+	struct case_option options[CASE_OPTIONS_MAX + 1];
 	const char *const *variants; /* run by default, "op=punch,folio=pmd": the rest as default */
 	const char *const *senseless; /* combinations that are no workload: skipped */
-	const struct case_param *params;
+	struct case_param params[CASE_PARAMS_MAX + 1];
 	const struct case_metric *metrics;
 	const char *const *touches;   /* what a run changes on the box, for --dry-run */
 	const char *const *functions; /* the kernel functions it is about */
@@ -135,6 +134,11 @@ void metric_times(void);
 void metric(const char *name, double value);
 void metric_absent(const char *name, const char *reason);
 
+/*
+ * After the region: fails the run unless its last call, which returned `returned`, did as wanted: 0
+ * for success, else the errno that it must have failed with.
+ */
+void check_call(const char *what, int returned, int wanted);
 /* What was proved. A check that does not hold makes the run a fail, after all checks were made. */
 void check_equal(const char *name, int64_t want, int64_t got);
 void check_at_least(const char *name, int64_t want, int64_t got);

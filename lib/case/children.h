@@ -11,12 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum wait_end {
-	WAIT_EXITED,
-	WAIT_TIMEOUT,
-	WAIT_SIGNAL,
-	WAIT_SERVER_DIED
-};
+enum wait_end { WAIT_EXITED, WAIT_TIMEOUT, WAIT_SIGNAL, WAIT_SERVER_DIED };
 
 /* Becomes the subreaper and blocks the signals that children_wait() waits for. */
 void children_init(void);

@@ -19,7 +19,7 @@ static json_t *options(void)
 	const struct case_option *o = run.decl->options;
 	json_t *object = json_object();
 
-	for (; o && o->name; o++)
+	for (; o->name; o++)
 		json_object_set_new(object, o->name,
 				    json_pack("{s:o, s:s, s:s}", "values", strings(o->values),
 					      "default", o->values[0], "summary", o->summary));
@@ -41,7 +41,7 @@ static json_t *variants(void)
 		options_default();
 		if (options_variant(*v))
 			run_broken("%s declares the variant %s", run.decl->name, *v);
-		for (i = 0; o && o[i].name; i++)
+		for (i = 0; o[i].name; i++)
 			json_object_set_new(object, o[i].name, json_string(run.values[i]));
 		json_array_append_new(array, object);
 	}
@@ -53,7 +53,7 @@ static json_t *params(void)
 	const struct case_param *p = run.decl->params;
 	json_t *object = json_object();
 
-	for (; p && p->name; p++)
+	for (; p->name; p++)
 		json_object_set_new(object, p->name,
 				    json_pack("{s:s, s:I, s:I, s:I}", "unit", p->unit, "smoke",
 					      (json_int_t)p->smoke, "quick", (json_int_t)p->quick,

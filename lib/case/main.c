@@ -10,14 +10,7 @@
 #include "case/run.h"
 #include "sys/owned.h"
 
-enum mode {
-	MODE_RUN,
-	MODE_DESCRIBE,
-	MODE_CHECK,
-	MODE_CLEANUP,
-	MODE_INNER,
-	MODE_EMPTY
-};
+enum mode { MODE_RUN, MODE_DESCRIBE, MODE_CHECK, MODE_CLEANUP, MODE_INNER, MODE_EMPTY };
 
 static const struct option words[] = {
 	{"variant", required_argument, NULL, 'v'},

@@ -31,7 +31,7 @@ static int option_find(const char *name, size_t len)
 	const struct case_option *o = run.decl->options;
 	int i;
 
-	for (i = 0; o && o[i].name; i++)
+	for (i = 0; o[i].name; i++)
 		if (strlen(o[i].name) == len && !memcmp(o[i].name, name, len))
 			return i;
 	return -1;
@@ -42,7 +42,7 @@ static int param_find(const char *name)
 	const struct case_param *p = run.decl->params;
 	int i;
 
-	for (i = 0; p && p[i].name; i++)
+	for (i = 0; p[i].name; i++)
 		if (!strcmp(p[i].name, name))
 			return i;
 	return -1;
@@ -65,9 +65,7 @@ int options_default(void)
 	const struct case_option *o = run.decl->options;
 	int i;
 
-	for (i = 0; o && o[i].name; i++) {
-		if (i == RUN_OPTIONS_MAX)
-			run_broken("%s declares more than %d options", run.decl->name, i);
+	for (i = 0; o[i].name; i++) {
 		run.values[i] = o[i].values[0];
 	}
 	return options_scale("quick");
@@ -83,10 +81,9 @@ int options_variant(const char *text)
 		int i = key < len ? option_find(text, key) : -1, v;
 
 		if (i < 0)
-			return usage(
-				"--variant: wanted %s=VALUE, found '%.*s'",
-				one_of(o ? &o->name : NULL, sizeof(*o), wanted, sizeof(wanted)),
-				(int)len, text);
+			return usage("--variant: wanted %s=VALUE, found '%.*s'",
+				     one_of(&o->name, sizeof(*o), wanted, sizeof(wanted)), (int)len,
+				     text);
 		for (v = 0; o[i].values[v]; v++)
 			if (strlen(o[i].values[v]) == len - key - 1 &&
 			    !memcmp(o[i].values[v], text + key + 1, len - key - 1))
@@ -112,9 +109,7 @@ int options_scale(const char *text)
 	if (i == 3)
 		return usage("--scale: wanted smoke, quick or documented, found '%s'", text);
 	run.scale = (enum scale)i;
-	for (i = 0; p && p[i].name; i++) {
-		if (i == RUN_PARAMS_MAX)
-			run_broken("%s declares more than %d parameters", run.decl->name, i);
+	for (i = 0; p[i].name; i++) {
 		run.params[i] = run.scale == SCALE_SMOKE   ? p[i].smoke
 				: run.scale == SCALE_QUICK ? p[i].quick
 							   : p[i].documented;
@@ -161,7 +156,7 @@ void options_finish(void)
 	size_t used = 0;
 	int i;
 
-	for (i = 0; o && o[i].name && used < sizeof(run.variant); i++)
+	for (i = 0; o[i].name && used < sizeof(run.variant); i++)
 		used += (size_t)snprintf(run.variant + used, sizeof(run.variant) - used, "%s%s=%s",
 					 i ? "," : "", o[i].name, run.values[i]);
 	if (used >= sizeof(run.variant))
@@ -172,7 +167,7 @@ void options_finish(void)
 const char *options_senseless(void)
 {
 	const char *const *list = run.decl->senseless;
-	const char *chosen[RUN_OPTIONS_MAX];
+	const char *chosen[CASE_OPTIONS_MAX];
 
 	memcpy(chosen, run.values, sizeof(chosen));
 	for (; list && *list; list++) {

@@ -239,7 +239,7 @@ static json_t *options_json(void)
 	json_t *object = json_object();
 	int i;
 
-	for (i = 0; o && o[i].name; i++)
+	for (i = 0; o[i].name; i++)
 		json_object_set_new(object, o[i].name, json_string(run.values[i]));
 	return object;
 }
@@ -250,7 +250,7 @@ static json_t *params_json(void)
 	json_t *object = json_object();
 	int i;
 
-	for (i = 0; p && p[i].name; i++)
+	for (i = 0; p[i].name; i++)
 		json_object_set_new(object, p[i].name, json_integer((json_int_t)run.params[i]));
 	if (json_integer_value(json_object_get(found, "pages")) > 0)
 		json_object_set(object, "pages", json_object_get(found, "pages"));
@@ -334,24 +334,28 @@ static void ktap(enum run_end how, const char *reason)
 static void finish(enum run_end how, const char *reason)
 {
 	static bool finishing;
-	static char first[512], why[512];
+	static enum run_end ended;
+	static char first[512], why[400];
 	int err;
 
-	if (finishing) {
-		/* cleanup() itself ended the run: what it left is released below all the same. */
-		fprintf(stderr, "%s: cleanup: %s\n", run.decl->name, reason);
-	} else {
+	if (!finishing) {
 		finishing = true;
+		ended = how;
 		snprintf(first, sizeof(first), "%s", reason ? reason : "");
 		if (worker > 0)
 			children_kill(worker);
 		if (set_up)
 			call(run.decl->cleanup);
+	} else if (ended == END_OK) {
+		/* cleanup() itself ended the run. */
+		ended = how;
+		snprintf(first, sizeof(first), "cleanup: %s", reason);
 	}
+	how = ended;
 	children_end();
 	if (!owned_release(why, sizeof(why))) {
 		how = END_BROKEN;
-		snprintf(first, sizeof(first), "not restored: %.400s", why);
+		snprintf(first, sizeof(first), "not restored: %s", why);
 	}
 	reason = how == END_OK ? NULL : first;
 	/* An interrupted run is not a run. */

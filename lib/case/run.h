@@ -11,27 +11,20 @@
 
 #include "case/case.h"
 
-enum scale {
-	SCALE_SMOKE,
-	SCALE_QUICK,
-	SCALE_DOCUMENTED
-};
-
-#define RUN_OPTIONS_MAX 16
-#define RUN_PARAMS_MAX 16
+enum scale { SCALE_SMOKE, SCALE_QUICK, SCALE_DOCUMENTED };
 
 struct run {
 	const struct case_decl *decl;
 	const char *exe; /* our own resolved path: inside perf /proc/self/exe is perf */
 	enum scale scale;
-	const char *values[RUN_OPTIONS_MAX]; /* by option */
-	char variant[512];		     /* all options in the order declared, "k=v,k=v" */
-	uint64_t params[RUN_PARAMS_MAX];     /* by parameter */
-	uint64_t pages;			     /* 0: not said */
-	unsigned int number;		     /* --run */
-	const char *size;		     /* --size as given, or NULL */
-	const char *output;		     /* --output, or NULL */
-	const char *events;		     /* --events, or NULL */
+	const char *values[CASE_OPTIONS_MAX]; /* by option */
+	char variant[512];		      /* all options in the order declared, "k=v,k=v" */
+	uint64_t params[CASE_PARAMS_MAX];     /* by parameter */
+	uint64_t pages;			      /* 0: not said */
+	unsigned int number;		      /* --run */
+	const char *size;		      /* --size as given, or NULL */
+	const char *output;		      /* --output, or NULL */
+	const char *events;		      /* --events, or NULL */
 	json_t *identity;
 };
 

@@ -10,12 +10,7 @@
 #ifndef SYS_END_H
 #define SYS_END_H
 
-enum run_end {
-	END_OK,
-	END_FAIL,
-	END_SKIP,
-	END_BROKEN
-};
+enum run_end { END_OK, END_FAIL, END_SKIP, END_BROKEN };
 
 /* "ok", "fail", "skip", "broken" as records spell them. */
 const char *end_name(enum run_end how);

@@ -80,7 +80,7 @@ void knob_set(const char *path, const char *value)
 	char old[4096], now[4096];
 
 	if (!knob_read(path, old, sizeof(old)))
-		run_skip("%s: wanted %s, found no such setting: %s", path, value, strerror(errno));
+		run_skip("%s: wanted %s, found: %s", path, value, strerror(errno));
 	if (!strcmp(old, value))
 		return;
 	own(&knob_kind, json_pack("{s:s, s:s, s:s}", "path", path, "old", old, "set", value));

@@ -94,9 +94,18 @@ void shmem_write(int fd, uint64_t size, uint64_t stride)
 	free(buf);
 }
 
-uint64_t shmem_count_written(int fd, uint64_t size, uint64_t stride)
+void shmem_fill(int fd, uint64_t size, bool write)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset, number, count = 0;
+	if (write)
+		shmem_write(fd, size, 1);
+	else if (fallocate(fd, 0, 0, (off_t)size))
+		run_fail("fallocate of %" PRIu64 " bytes: %s", size, strerror(errno));
+}
+
+int64_t shmem_count_written(int fd, uint64_t size, uint64_t stride)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset, number;
+	int64_t count = 0;
 
 	for (offset = 0; offset < size; offset += stride * page)
 		count += pread(fd, &number, sizeof(number), (off_t)offset) == sizeof(number) &&

@@ -25,10 +25,12 @@ const char *shmem_path(void);
  */
 int64_t shmem_taken(bool memfd);
 
+/* Fills the file up to `size`: by fallocate(), whose folios are not uptodate, or by writing. */
+void shmem_fill(int fd, uint64_t size, bool write);
 /* Writes every `stride`th page of the first `size` bytes; each begins with its number, from 1. */
 void shmem_write(int fd, uint64_t size, uint64_t stride);
 /* How many of those pages still hold what shmem_write() wrote. */
-uint64_t shmem_count_written(int fd, uint64_t size, uint64_t stride);
+int64_t shmem_count_written(int fd, uint64_t size, uint64_t stride);
 
 /* Bytes that the file holds (st_blocks). */
 int64_t shmem_file_bytes(int fd);

@@ -1,0 +1,343 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The library, run.sh and the real case, seen from outside: exact output, exit codes, and a box that
+# is afterwards as it was. UPDATE=1 rewrites tests/harness/expect/ from what is printed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly build=${BEFORE_AFTER_BUILD:-build}
+readonly fake=$PWD/$build/tests/harness/fake real=$build/cases/shmem-truncate
+readonly knob=/sys/kernel/mm/transparent_hugepage/shmem_enabled
+tmp=$(mktemp -d)
+mkdir -m 0700 "$tmp/run"
+export BEFORE_AFTER_RUN_DIR=$tmp/run
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+
+result() { # NAME OK [WHY]
+	if [[ $2 == 0 ]]; then
+		passed=$((passed + 1))
+		printf 'ok %s\n' "$1"
+	else
+		failed=$((failed + 1))
+		printf 'not ok %s%s\n' "$1" "${3:+: $3}"
+	fi
+}
+
+holds() { # NAME COMMAND...
+	local name=$1
+	shift
+	if "$@" >/dev/null 2>&1; then
+		result "$name" 0
+	else
+		result "$name" 1 "$*"
+	fi
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	printf 'ok %s # SKIP %s\n' "$1" "$2"
+}
+
+# A command's exit code, standard output and error in one text; what differs by box or time is named.
+transcript() {
+	local code=0
+	"$@" >"$tmp/out" 2>"$tmp/err" || code=$?
+	printf 'exit %d\n--- stdout\n' "$code"
+	cat "$tmp/out"
+	printf -- '--- stderr\n'
+	cat "$tmp/err"
+}
+
+same_as_expected() { # NAME COMMAND...
+	local name=$1 expect=tests/harness/expect/$1.txt
+	shift
+	transcript "$@" | sed -E -e 's/^# cycles ([0-9].*|absent: .*)$/# cycles: by the box/' \
+		-e 's/: [0-9]+ \(fake\)/: PID (fake)/' -e "s#$tmp#TMP#g" -e "s#$fake#FAKE#g" \
+		-e 's/pid [0-9]+/pid PID/' -e 's/found [0-9]+ MiB/found N MiB/' >"$tmp/got"
+	if [[ ${UPDATE:-} == 1 ]]; then
+		cp "$tmp/got" "$expect"
+	fi
+	if diff -u "$expect" "$tmp/got" >"$tmp/diff" 2>&1; then
+		result "$name" 0
+	else
+		result "$name" 1 "differs from $expect"
+		cat "$tmp/diff"
+	fi
+}
+
+expect_code() { # NAME CODE PATTERN COMMAND...: exit code, and one line on stderr that matches
+	local name=$1 want=$2 pattern=$3 code=0
+	shift 3
+	"$@" >"$tmp/out" 2>"$tmp/err" || code=$?
+	if [[ $code != "$want" ]]; then
+		result "$name" 1 "wanted exit $want, found $code: $(head -1 "$tmp/err")"
+	elif ! grep -qE -- "$pattern" "$tmp/err"; then
+		result "$name" 1 "wanted /$pattern/ on stderr, found: $(head -1 "$tmp/err")"
+	elif (($(wc -l <"$tmp/err") > 1)); then
+		result "$name" 1 "wanted one line on stderr, found $(wc -l <"$tmp/err")"
+	else
+		result "$name" 0
+	fi
+}
+
+# What of the box must be the same afterwards.
+box() {
+	cat /proc/self/mountinfo /proc/swaps "$knob"
+	ls /sys/block /mnt /media
+	find /sys/fs/cgroup -maxdepth 3 -type d 2>/dev/null | sort
+}
+
+box >"$tmp/box.before"
+
+# --- cases that go wrong, one way each ----------------------------------------------------------
+
+for what in $("$fake" --describe | jq -r '.options.do.values[]'); do
+	same_as_expected "fake-$what" "$fake" --variant "do=$what" --output "$tmp/fake.jsonl"
+done
+values=$("$fake" --describe | jq '.options.do.values | length')
+# shellcheck disable=SC2016 # the variable is jq's
+holds records-of-fakes jq -se --argjson n "$values" 'length == $n
+	and all(.[]; .schema == 1 and (.status | IN("ok", "fail", "skip", "broken"))
+		and (if .status == "ok" then .reason == null else (.reason | length > 0) end)
+		and (.boot | length == 36) and .params.size == 2097152 and .sample_unit == "ns")
+	and (map(select(.options.do == "pass"))[0]
+		| .metrics.answer == {"value": 42, "unit": "widgets", "better": "higher"}
+		and .checks.sum == {"want": 4, "got": 4, "ok": true} and (.samples | length == 1)
+		and .params.pages == 7)
+	and (map(select(.options.do == "check"))[0] | .checks.floor.ok == false and .status == "fail")' \
+	"$tmp/fake.jsonl"
+holds environment-file jq -e '.schema == 1 and (.invocations | length > 1) and all(.invocations[];
+	.match.engine == "native" and .match.cpus > 0 and (.match.measure_hash | length == 16)
+	and (.info.release | length > 0) and (.info.mglru | type == "string" or has("absent")))' \
+	"$tmp/fake.env.json"
+
+# A busy server of the parent's is not counted: the region's CPU time stays that of an empty one.
+"$fake" --variant do=server-busy --output "$tmp/busy.jsonl" >/dev/null
+if jq -e '.counters["task-clock"].absent' "$tmp/busy.jsonl" >/dev/null; then
+	skip busy-server "no task-clock: $(jq -r '.counters["task-clock"].absent' "$tmp/busy.jsonl")"
+else
+	holds busy-server jq -e '.counters["task-clock"].value < 5
+		and .counters_empty["task-clock"].value < 5' "$tmp/busy.jsonl"
+fi
+
+# --- bad input ----------------------------------------------------------------------------------
+
+same_as_expected describe "$fake" --describe
+same_as_expected check "$fake" --check
+same_as_expected help "$real" --help
+expect_code unknown-option 2 'unrecognized' "$fake" --nonsense
+expect_code unknown-word 2 "found 'word'" "$fake" word
+expect_code unknown-variant 2 "wanted do=pass\|.*, found 'do=dance'" "$fake" --variant do=dance
+expect_code unknown-key 2 "wanted do\|how=VALUE, found 'tempo=4'" "$fake" --variant tempo=4
+expect_code bad-scale 2 "wanted smoke, quick or documented, found 'huge'" "$fake" --scale huge
+for size in 0 -1 x 12Q 1.5G 99999999999999999999 9223372036854775808; do
+	expect_code "bad-size-$size" 2 "wanted bytes .*, found '$size'" "$fake" --size="$size"
+done
+expect_code size-not-a-multiple 2 'wanted a multiple of 4096, found 4097' "$fake" --size 4097
+expect_code bad-run 2 "wanted a number from 1, found '0'" "$fake" --run 0
+same_as_expected size-over-memory "$real" --size 1T
+expect_code no-such-directory 99 'wanted a file to append records to, found: No such file' \
+	"$fake" --output "$tmp/nowhere/x.jsonl"
+mkdir "$tmp/dir.jsonl"
+expect_code output-is-a-directory 99 'Is a directory' "$fake" --output "$tmp/dir.jsonl"
+ln -s "$tmp/elsewhere" "$tmp/link.jsonl"
+expect_code output-is-a-link 99 'symbolic links' "$fake" --output "$tmp/link.jsonl"
+
+chmod 0755 "$tmp"
+mkdir -m 0777 "$tmp/nobody"
+same_as_expected not-root setpriv --reuid 65534 --clear-groups env BEFORE_AFTER_RUN_DIR="$tmp/none" \
+	"$real" --output "$tmp/nobody/x.jsonl"
+rm -rf "$tmp/nobody"
+
+# perf: none, one for another kernel, one that knows an event less, one without acknowledgements.
+mkdir "$tmp/bin"
+for tool in jq true mkswap blkid; do
+	ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
+done
+absent() { # NAME REASON: every counter is absent for the reason, and the run is ok
+	if jq -se --arg reason "$2" 'last | .status == "ok" and (.counters | length == 7)
+		and all(.counters[]; .absent // "" | contains($reason))' "$tmp/perf.jsonl" >/dev/null; then
+		result "$1" 0
+	else
+		result "$1" 1 "$(jq -sc 'last | [.status, .reason, .counters]' "$tmp/perf.jsonl")"
+	fi
+}
+PATH=$tmp/bin "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
+absent no-perf 'no perf in PATH'
+printf '#!/bin/sh\necho "perf not found for kernel 9.9" >&2\nexit 2\n' >"$tmp/bin/perf"
+chmod +x "$tmp/bin/perf"
+PATH=$tmp/bin:/bin "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
+absent perf-for-another-kernel 'perf not found for kernel 9.9'
+rm "$tmp/bin/perf"
+if command -v perf >/dev/null; then
+	"$fake" --events task-clock,no-such-event --output "$tmp/perf.jsonl" >/dev/null || true
+	holds unknown-event jq -se 'last | .status == "ok" and .counters["task-clock"].value > 0
+		and (.counters["no-such-event"].absent | length > 0)' "$tmp/perf.jsonl"
+	LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$fake" --output "$tmp/perf.jsonl" >/dev/null
+	holds foreign-locale jq -se 'last.counters["task-clock"].value > 0' "$tmp/perf.jsonl"
+	# A wrapper that takes our words but loses the control descriptors.
+	cat >"$tmp/bin/perf" <<-END
+		#!/bin/bash
+		words=()
+		while ((\$#)); do
+			[[ \$1 == --control ]] && shift 2
+			words+=("\$1")
+			shift
+		done
+		exec $(command -v perf) "\${words[@]}"
+	END
+	chmod +x "$tmp/bin/perf"
+	expect_code perf-without-acknowledgement 99 'wanted an acknowledgement of enable within 2 s' \
+		env PATH="$tmp/bin:$PATH" BEFORE_AFTER_TIMEOUT=10 "$fake"
+	rm "$tmp/bin/perf"
+fi
+
+# --- records ------------------------------------------------------------------------------------
+
+"$fake" --output "$tmp/torn.jsonl" >/dev/null
+printf '{"schema":1,"kern' >>"$tmp/torn.jsonl"
+"$fake" --output "$tmp/torn.jsonl" >/dev/null
+if [[ $(jq -s length "$tmp/torn.jsonl") == 2 && $(<"$tmp/torn.jsonl.torn") == '{"schema":1,"kern' ]]; then
+	result torn-line-moved-aside 0
+else
+	result torn-line-moved-aside 1
+fi
+
+# A full disk: the file keeps its whole lines and nothing of the new one.
+full() {
+	mount -t tmpfs -o size=12k,mode=0755 full "$tmp/full"
+	export BEFORE_AFTER_INVOCATION=full
+	"$fake" --output "$tmp/full/x.jsonl" >/dev/null
+	cp "$tmp/full/x.jsonl" "$tmp/full.first"
+	dd if=/dev/zero of="$tmp/full/ballast" bs=1k 2>/dev/null || true
+	while "$fake" --output "$tmp/full/x.jsonl" >/dev/null 2>"$tmp/full.err"; do
+		:
+	done
+	cp "$tmp/full/x.jsonl" "$tmp/full.last"
+}
+mkdir "$tmp/full"
+export -f full
+export tmp fake
+unshare -m bash -euc full
+if grep -q 'cannot be appended: No space left' "$tmp/full.err" && jq -s . "$tmp/full.last" >/dev/null &&
+	[[ $(tail -c 1 "$tmp/full.last") == '' ]]; then
+	result disk-full 0
+else
+	result disk-full 1 "$(head -1 "$tmp/full.err")"
+fi
+
+readonly_results() {
+	mount -t tmpfs -o ro ro "$tmp/full"
+	./run.sh --scale smoke --results "$tmp/full"
+}
+export -f readonly_results
+expect_code read-only-results 99 'wanted a directory to write records to' \
+	unshare -m bash -euc readonly_results
+
+# --- kills, and two at once ---------------------------------------------------------------------
+
+hold() { # NAME VARIANT: a hanging run in the background; its pid in $held
+	BEFORE_AFTER_TIMEOUT=60 "$fake" --variant "$2" --output "$tmp/$1.jsonl" >/dev/null 2>&1 &
+	held=$!
+	for _ in {1..100}; do
+		sleep 0.1
+		pgrep -P "$(pgrep -P "$held" -x perf || echo "$held")" -f -- --inner >/dev/null && return
+	done
+}
+children() { pgrep -f -- "$fake" || true; }
+
+was=$(<"$knob")
+hold killed do=knob-hang
+expect_code two-at-once 99 'another before-after holds this box: pid [0-9]+, fake' "$fake"
+expect_code two-at-once-run.sh 99 'another before-after holds this box: pid [0-9]+, fake' \
+	./run.sh --scale smoke --results "$tmp/two"
+[[ $(<"$knob") != "$was" ]] || result knob-set-while-running 1
+kill -KILL "$held"
+{ wait "$held" || true; } 2>/dev/null
+sleep 0.5
+holds kill-9-takes-all-processes test -z "$(children)"
+holds kill-9-leaves-no-record test ! -s "$tmp/killed.jsonl"
+"$fake" >/dev/null 2>"$tmp/err"
+holds kill-9-knob-restored-at-next-start test "$(<"$knob")" == "$was"
+holds kill-9-undoing-is-said grep -q 'undoing what a killed run left' "$tmp/err"
+
+swaps=$(</proc/swaps)
+zrams=$(ls /sys/block)
+hold killed do=swap-hang
+if [[ $(</proc/swaps) == "$swaps" ]]; then
+	skip kill-9-swap 'no swap area could be added'
+	kill -KILL "$held"
+else
+	kill -KILL "$held"
+	wait "$held" 2>/dev/null || true
+	./run.sh --cleanup 2>/dev/null
+	holds kill-9-swap-off-after-cleanup test "$(</proc/swaps) $(ls /sys/block)" == "$swaps $zrams"
+fi
+
+for signal in INT TERM HUP; do
+	hold "signal-$signal" do=knob-hang
+	kill -"$signal" "$held"
+	code=0
+	wait "$held" || code=$?
+	if [[ $code == 99 && ! -s $tmp/signal-$signal.jsonl && $(<"$knob") == "$was" &&
+		-z $(children) ]]; then
+		result "signal-$signal" 0
+	else
+		result "signal-$signal" 1 "exit $code, $(<"$knob"), $(children)"
+	fi
+done
+
+# --- the region ---------------------------------------------------------------------------------
+
+# Between the acknowledgement of enable and the return of the operation there is no other call.
+if command -v strace >/dev/null; then
+	strace -ff -o "$tmp/trace" "$real" --scale smoke >/dev/null 2>&1 || true
+	traced=$(grep -l '^execve.*"--inner", ' "$tmp"/trace.* | xargs grep -L '^execve("[^"]*perf"' | tail -1)
+	between=$(sed -n '/write([0-9]*, "enable/,/write([0-9]*, "disable/p' "$traced" |
+		sed -n '/^read.*ack/,$p' | sed '1d;/^clock_gettime(CLOCK_MONOTONIC_RAW/d' | head -1)
+	holds nothing-but-the-operation test "${between%%(*}" == ftruncate
+else
+	skip nothing-but-the-operation 'no strace'
+fi
+
+# --- run.sh and the real case -------------------------------------------------------------------
+
+expect_code run.sh-unknown-case 2 "wanted one of .*shmem-truncate.*, found 'shmem'" ./run.sh --case shmem
+expect_code run.sh-unknown-option 2 "found '--frob'" ./run.sh --frob
+expect_code run.sh-unknown-key 2 "wanted options of" ./run.sh --case shmem-truncate --variant tempo=4
+expect_code run.sh-unknown-value 2 "wanted op=ftruncate.*found 'op=eat'" \
+	./run.sh --case shmem-truncate --variant op=eat
+expect_code run.sh-bad-scale 2 "found 'tiny'" ./run.sh --scale tiny
+expect_code run.sh-bad-size 2 "found '3x'" ./run.sh --size 3x
+expect_code run.sh-bad-runs 2 "found '0'" ./run.sh --runs 0
+expect_code run.sh-bad-label 2 "found '../up'" ./run.sh --label ../up
+expect_code run.sh-bad-node 2 "found '77'" ./run.sh --node 77
+expect_code run.sh-missing-value 2 'wanted a value' ./run.sh --case
+same_as_expected run.sh-variants ./run.sh --case shmem-truncate --list \
+	--variant 'op=punch,folio=4k op=close,fill=write'
+same_as_expected run.sh-dry-run ./run.sh --case shmem-truncate --dry-run --label base --results TMP \
+	--variant op=unlink,folio=4k
+
+code=0
+./run.sh --case shmem-truncate --scale smoke --results "$tmp/results" --label smoke \
+	>"$tmp/table.md" 2>"$tmp/err" || code=$?
+variants=$("$real" --describe | jq '.variants | length')
+if [[ $code == 0 ]] && jq -se --argjson n "$variants" 'length == 2 * $n and all(.[]; .status | IN("ok", "skip"))
+	and (map(.seq) == [range(1; 2 * $n + 1)]) and (.[0].variant == .[$n].variant)
+	and all(.[] | select(.status == "ok"); all(.checks[]; .ok) and (.checks | has("bytes_left")))' \
+	"$tmp"/results/smoke/*.jsonl >/dev/null && cmp -s "$tmp/table.md" "$tmp/results/smoke/report.md"; then
+	result smoke-of-shmem-truncate 0
+else
+	result smoke-of-shmem-truncate 1 "exit $code: $(tail -1 "$tmp/err")"
+fi
+code=0
+./run.sh --case shmem-truncate --scale smoke --runs 1 --results "$tmp/skipped" \
+	--variant op=undo,folio=pmd >"$tmp/out" 2>"$tmp/err" || code=$?
+holds run.sh-all-skipped test "$code" == 4
+
+box >"$tmp/box.after"
+diff "$tmp/box.before" "$tmp/box.after" || true
+holds box-as-it-was cmp "$tmp/box.before" "$tmp/box.after"
+printf 'harness: %d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+((failed == 0))
