@@ -55,6 +55,8 @@ static size_t find_group(struct dataset *dataset, const struct record *record)
 	group = ARENA_PUSH(&dataset->arena, dataset->groups, dataset->ngroups,
 			   dataset->groups_room);
 	*group = (struct group){
+		.first_run = NO_RUN,
+		.last_run = NO_RUN,
 		.key = arena_strdup(&dataset->arena, key),
 		.case_name = arena_strdup(&dataset->arena, record->case_name),
 		.scale = arena_strdup(&dataset->arena, record->scale),
@@ -175,9 +177,15 @@ static int add_record(struct dataset *dataset, const struct input *in, size_t bo
 	boot->last = fmax(boot->last, record->started);
 	boot->nruns++;
 	run = ARENA_PUSH(&dataset->arena, dataset->runs, dataset->nruns, dataset->runs_room);
+	if (group->first_run == NO_RUN)
+		group->first_run = dataset->nruns - 1;
+	else
+		dataset->runs[group->last_run].next = dataset->nruns - 1;
+	group->last_run = dataset->nruns - 1;
 	*run = (struct run){
 		.group = index,
 		.boot = boot_index,
+		.next = NO_RUN,
 		.invocation = find_invocation(dataset, boot, record->invocation),
 		.reason = record->reason ? arena_strdup(&dataset->arena, record->reason) : NULL,
 		.run = record->run,
@@ -350,6 +358,13 @@ void dataset_release(struct dataset *dataset)
 	json_decref(dataset->seen);
 	arena_free(&dataset->arena);
 	*dataset = (struct dataset){0};
+}
+
+const struct group *dataset_group(const struct dataset *dataset, const char *key)
+{
+	json_t *index = json_object_get(dataset->index, key);
+
+	return index ? &dataset->groups[json_integer_value(index)] : NULL;
 }
 
 const struct group_metric *group_metric(const struct group *group, const char *name)

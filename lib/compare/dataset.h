@@ -24,11 +24,14 @@ struct group {
 	struct group_metric *metrics;
 	size_t nmetrics, metrics_room;
 	size_t count[RUN_STATUSES];
-	double idle_ns; /* the most any run was idle under a virtual clock */
+	double idle_ns;		    /* the most any run was idle under a virtual clock */
+	size_t first_run, last_run; /* the group's runs, chained by next */
 };
 
+#define NO_RUN ((size_t)-1)
+
 struct run {
-	size_t group, boot;
+	size_t group, boot, next;
 	const char *invocation, *reason;
 	json_int_t run, seq;
 	enum run_status status;
@@ -70,6 +73,8 @@ const struct group_metric *group_metric(const struct group *group, const char *n
 /* The number of a parameter, or NaN. */
 double group_param(const struct group *group, const char *name);
 /* Options of a group satisfy all of where. */
+/* The group with the same key, or NULL. */
+const struct group *dataset_group(const struct dataset *dataset, const char *key);
 bool group_matches(const struct group *group, const char *case_name, json_t *where);
 
 /* What the match part of a boot says: the engine's name, "unknown" without an environment. */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compare/claim.h"
+#include "compare/comparison.h"
 #include "compare/dataset.h"
+#include "compare/report.h"
 #include "compare/single.h"
 
 #include <dirent.h>
 #include <getopt.h>
+#include <gsl/gsl_errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +21,21 @@ enum {
 };
 
 static const char USAGE[] =
-	"Usage: compare [--claims FILE..] [--format markdown|text|json] --single DIR\n"
-	"       compare --check-claims DESCRIBE.json CLAIM.json..\n";
+	"Usage: compare [OPTION..] BEFORE AFTER\n"
+	"       compare [--claims FILE..] [--format markdown|text|json] --single DIR\n"
+	"       compare --check-claims DESCRIBE.json CLAIM.json..\n"
+	"\n"
+	"BEFORE, AFTER and DIR are results/KERNEL directories.\n"
+	"\n"
+	"  --claims FILE..   documented tables (default: all in cases/ beside the program)\n"
+	"  --no-claims       compare without any\n"
+	"  --format FORMAT   markdown (default), text, json, ktap or lkp\n"
+	"  --gate GATE       direction (default), reproduced or none\n"
+	"  --looks K         the number of looks at growing data planned beforehand (default 1)\n"
+	"  --force           compare although the conditions differ\n"
+	"  --single DIR      report the newest boot of one kernel\n"
+	"\n"
+	"Exit: 0 the gate is passed, 1 it failed, 2 bad input or usage, 3 inconclusive.\n";
 
 struct options {
 	struct arena arena;
@@ -27,11 +43,12 @@ struct options {
 	size_t nclaim_paths, claim_paths_room;
 	bool claims_given;
 	const char *format, *single, *describe;
+	struct comparison_options comparison;
 };
 
 static int bad_usage(const char *wanted, const char *found)
 {
-	fprintf(stderr, "compare: wanted %s, found %s\n%s", wanted, found, USAGE);
+	fprintf(stderr, "compare: wanted %s, found %s (--help shows the usage)\n", wanted, found);
 	return EXIT_INPUT;
 }
 
@@ -114,6 +131,12 @@ static void put_json(json_t *json)
 	json_decref(json);
 }
 
+static void warn(const struct dataset *dataset)
+{
+	for (size_t i = 0; i < dataset->notes.count; i++)
+		fprintf(stderr, "compare: %s\n", dataset->notes.items[i].text);
+}
+
 static int run_single(struct options *options)
 {
 	struct input_error error = {0};
@@ -126,8 +149,7 @@ static int run_single(struct options *options)
 	    dataset_read(options->single, &dataset, &error) < 0) {
 		code = bad_input(&error);
 	} else {
-		for (size_t i = 0; i < dataset.notes.count; i++)
-			fprintf(stderr, "compare: %s\n", dataset.notes.items[i].text);
+		warn(&dataset);
 		single_build(&dataset, claims, options->nclaim_paths, &single);
 		if (!strcmp(options->format, "json"))
 			put_json(single_json(&single));
@@ -139,6 +161,88 @@ static int run_single(struct options *options)
 	release_claims(options, claims);
 	dataset_release(&dataset);
 	return code;
+}
+
+static const struct {
+	const char *name;
+	void (*write)(const struct comparison *comparison, FILE *out);
+} formats[] = {{"markdown", report_markdown},
+	       {"text", report_text},
+	       {"json", report_json},
+	       {"ktap", report_ktap},
+	       {"lkp", report_lkp}};
+
+static int exit_code(enum gate_outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_PASS:
+		return EXIT_PASSED;
+	case OUTCOME_FAIL:
+		return EXIT_GATE_FAILED;
+	case OUTCOME_OPEN:
+	default:
+		return EXIT_INCONCLUSIVE;
+	}
+}
+
+static int run_comparison(struct options *options, const char *before_path, const char *after_path)
+{
+	struct dataset before = {0}, after = {0};
+	struct input_error error = {0};
+	struct comparison comparison;
+	struct claim *claims = NULL;
+	int code;
+
+	if (read_claims(options, &claims, &error) < 0 ||
+	    dataset_read(before_path, &before, &error) < 0 ||
+	    dataset_read(after_path, &after, &error) < 0 ||
+	    comparison_build(&before, &after, claims, options->nclaim_paths, &options->comparison,
+			     &comparison, &error) < 0) {
+		code = bad_input(&error);
+	} else {
+		warn(&before);
+		warn(&after);
+		for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+			if (!strcmp(formats[i].name, options->format))
+				formats[i].write(&comparison, stdout);
+		}
+		code = exit_code(comparison.outcome);
+	}
+	release_claims(options, claims);
+	dataset_release(&before);
+	dataset_release(&after);
+	return code;
+}
+
+static bool known_format(const char *format)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (!strcmp(formats[i].name, format))
+			return true;
+	}
+	return false;
+}
+
+static bool parse_gate(const char *text, enum gate *gate)
+{
+	static const char *const gates[] = {"direction", "reproduced", "none"};
+
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(gates[i], text)) {
+			*gate = (enum gate)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_looks(const char *text, size_t *looks)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	*looks = value > 0 ? (size_t)value : 0;
+	return end != text && !*end && value >= 1 && value <= 100;
 }
 
 static int check_claims(struct options *options, char **paths, int count)
@@ -169,6 +273,9 @@ static int run(struct options *options, int argc, char **argv)
 					      {"format", required_argument, NULL, 'f'},
 					      {"single", required_argument, NULL, 's'},
 					      {"check-claims", required_argument, NULL, 'd'},
+					      {"gate", required_argument, NULL, 'g'},
+					      {"looks", required_argument, NULL, 'l'},
+					      {"force", no_argument, NULL, 'F'},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
 	int option;
@@ -194,6 +301,17 @@ static int run(struct options *options, int argc, char **argv)
 		case 'd':
 			options->describe = optarg;
 			break;
+		case 'g':
+			if (!parse_gate(optarg, &options->comparison.gate))
+				return bad_usage("--gate direction, reproduced or none", optarg);
+			break;
+		case 'l':
+			if (!parse_looks(optarg, &options->comparison.looks))
+				return bad_usage("--looks 1 to 100", optarg);
+			break;
+		case 'F':
+			options->comparison.force = true;
+			break;
 		case 'h':
 			fputs(USAGE, stdout);
 			return EXIT_PASSED;
@@ -217,14 +335,27 @@ static int run(struct options *options, int argc, char **argv)
 			return bad_usage("--format markdown, text or json", options->format);
 		return run_single(options);
 	}
-	return bad_usage("--single DIR", "nothing to compare");
+	if (argc - optind != 2)
+		return bad_usage("BEFORE and AFTER", argc == optind	  ? "neither"
+						     : argc - optind == 1 ? "one directory"
+									  : argv[optind + 2]);
+	if (!known_format(options->format))
+		return bad_usage("--format markdown, text, json, ktap or lkp", options->format);
+	return run_comparison(options, argv[optind], argv[optind + 1]);
 }
 
 int main(int argc, char **argv)
 {
-	struct options options = {.format = "markdown"};
-	int code = run(&options, argc, argv);
+	struct options options = {.format = "markdown", .comparison = {.looks = 1}};
+	int code;
 
+	/* A distribution's domain error is a NaN to us, and a NaN is "absent". */
+	gsl_set_error_handler_off();
+	code = run(&options, argc, argv);
+	if (fflush(stdout) || ferror(stdout)) {
+		fputs("compare: the output could not be written\n", stderr);
+		code = EXIT_INPUT;
+	}
 	arena_free(&options.arena);
 	return code;
 }

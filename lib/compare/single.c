@@ -31,18 +31,13 @@ static double *collect(const struct single *single, const struct group *group, c
 		       size_t *count)
 {
 	const struct dataset *dataset = single->dataset;
-	double *values = malloc((dataset->nruns + 1) * sizeof(*values));
+	double *values = malloc((group->count[RUN_OK] + 1) * sizeof(*values));
 
 	*count = 0;
-	for (size_t i = 0; values && i < dataset->nruns; i++) {
-		const struct run *run = &dataset->runs[i];
-		double value;
+	for (size_t i = group->first_run; values && i != NO_RUN; i = dataset->runs[i].next) {
+		double value = run_value(dataset, &dataset->runs[i], metric);
 
-		if (&dataset->groups[run->group] != group ||
-		    &dataset->boots[run->boot] != single->boot)
-			continue;
-		value = run_value(dataset, run, metric);
-		if (isfinite(value))
+		if (&dataset->boots[dataset->runs[i].boot] == single->boot && isfinite(value))
 			values[(*count)++] = value;
 	}
 	if (values)
@@ -89,8 +84,8 @@ static const char *documented_sizes(struct arena *arena, const struct claim *cla
  * where the sizes agree; a page at the documented size where only the size differs; else as
  * printed, with the size they belong to. A clock that counts instructions has none.
  */
-static const char *documented_text(struct arena *arena, const struct single_row *row,
-				   const struct claim *claim, const struct claim_row *of)
+static const char *documented_beside(struct arena *arena, const struct single_row *row,
+				     const struct claim *claim, const struct claim_row *of)
 {
 	double share = quantity_size_share(row->group, claim->params);
 	double pages = group_param(row->group, "pages") / share, factor = 1;
@@ -122,7 +117,7 @@ static void find_documented(struct single *single, struct single_row *row,
 				continue;
 			row->claim = &claims[i];
 			row->documented =
-				documented_text(&single->dataset->arena, row, &claims[i], of);
+				documented_beside(&single->dataset->arena, row, &claims[i], of);
 			return;
 		}
 	}
@@ -195,12 +190,12 @@ static bool same_section(const struct group *a, const struct group *b)
 	       json_equal(a->params, b->params) && json_equal(a->identity, b->identity);
 }
 
-static bool in_boot(const struct single *single, size_t group)
+static bool in_boot(const struct single *single, const struct group *group)
 {
-	for (size_t i = 0; i < single->dataset->nruns; i++) {
-		const struct run *run = &single->dataset->runs[i];
+	const struct dataset *dataset = single->dataset;
 
-		if (run->group == group && &single->dataset->boots[run->boot] == single->boot)
+	for (size_t i = group->first_run; i != NO_RUN; i = dataset->runs[i].next) {
+		if (&dataset->boots[dataset->runs[i].boot] == single->boot)
 			return true;
 	}
 	return false;
@@ -288,7 +283,7 @@ void single_build(struct dataset *dataset, const struct claim *claims, size_t nc
 
 	*single = (struct single){.dataset = dataset, .boot = newest_boot(dataset)};
 	for (size_t i = 0; i < dataset->ngroups; i++)
-		here[i] = in_boot(single, i);
+		here[i] = in_boot(single, &dataset->groups[i]);
 	for (size_t i = 0; i < dataset->ngroups; i++) {
 		const struct group *group = &dataset->groups[i];
 		struct single_section *section;

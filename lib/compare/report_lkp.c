@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* LKP's stats form: "key: number" lines, one value a key. What is absent has no line. */
+#include "compare/report.h"
+
+#include <ctype.h>
+#include <math.h>
+
+static const char *key(struct arena *arena, const char *label)
+{
+	char *text = arena_strdup(arena, label);
+
+	for (char *c = text; *c; c++) {
+		if (!isalnum((unsigned char)*c) && *c != '.' && *c != '-' && *c != '_' &&
+		    *c != '=' && *c != '#')
+			*c = '_';
+	}
+	return text;
+}
+
+static void put(FILE *out, const char *label, const char *what, double value)
+{
+	if (isfinite(value))
+		fprintf(out, "before-after.%s.%s: %.10g\n", label, what, value);
+}
+
+static void put_row(const struct comparison *comparison, const struct result_row *row, FILE *out)
+{
+	const char *label = key(comparison->arena, row->label);
+
+	put(out, label, "before", row->before.middle * row->quantity.factor);
+	put(out, label, "after", row->after.middle * row->quantity.factor);
+	put(out, label, "ratio", exp(row->difference.d));
+	put(out, label, "ratio_low", exp(row->difference.low));
+	put(out, label, "ratio_high", exp(row->difference.high));
+	put(out, label, "share", row->share);
+	put(out, label, "boots_before", (double)row->before.boots);
+	put(out, label, "boots_after", (double)row->after.boots);
+	if (row->verdict != VERDICT_DESCRIBED && row->verdict != VERDICT_NOT_MEASURED)
+		put(out, label, verdict_name[row->verdict], 1);
+}
+
+void report_lkp(const struct comparison *comparison, FILE *out)
+{
+	for (size_t i = 0; i < comparison->nclaims; i++) {
+		for (size_t j = 0; j < comparison->claims[i].nrows; j++)
+			put_row(comparison, comparison->claims[i].rows[j], out);
+	}
+	for (size_t i = 0; i < comparison->nothers; i++)
+		put_row(comparison, comparison->others[i], out);
+	put(out, "summary", "reproduced", (double)comparison->count[VERDICT_REPRODUCED]);
+	put(out, "summary", "unchanged", (double)comparison->count[VERDICT_UNCHANGED]);
+	put(out, "summary", "inconclusive", (double)comparison->count[VERDICT_INCONCLUSIVE]);
+	put(out, "summary", "failed", comparison->outcome == OUTCOME_FAIL ? 1 : 0);
+}
