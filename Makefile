@@ -159,6 +159,24 @@ install: all
 	install -m 644 $(wildcard cases/*.json) $(DESTDIR)$(LIBEXEC)/cases
 	ln -sf ../libexec/before-after/run.sh $(DESTDIR)$(PREFIX)/bin/before-after
 	ln -sf ../libexec/before-after/build/compare $(DESTDIR)$(PREFIX)/bin/before-after-compare
+# --- kernels and boots (ci/): the guest's init, make kernel, make ab, make check-e2e -------------
+# Static: it is the first process of a guest that may lack everything else. No sanitizers there.
+GUEST_INIT := build/ci/init
+$(GUEST_INIT): ci/guest/init.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $< -ljansson
+
+ENGINE ?=
+BOOTS ?= 2
+RUNS ?= 5
+BEFORE ?= base
+.PHONY: kernel ab check-e2e
+kernel: $(GUEST_INIT)
+	ci/build-kernel.sh $(if $(SOURCE),--source $(SOURCE))
+ab: all $(GUEST_INIT)
+	ci/ab.sh $(AB_ARGS)
+check-e2e: all $(GUEST_INIT)
+	tests/e2e/run.sh
 
 .PHONY: clean FORCE
 FORCE:

@@ -1,0 +1,257 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Boot two kernels alternately, run the same cases in each boot, compare. See docs/kernels.md.
+set -euo pipefail
+# shellcheck source=ci/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+usage() {
+	cat <<'END'
+usage: ci/ab.sh --before SPEC --after SPEC [options]     (make ab BEFORE=.. AFTER=..)
+A SPEC is `base`, an image, a kernel tree, TREE@REF, linux-source-VERSION, a message id, or a file
+(or a glob that matches one) ending in .patch or .mbox: base plus it.
+  --base SPEC        what base is: linux-source-VERSION, a tree or TREE@REF
+                     (default linux-source-6.12)
+  --boots N          boots of each kernel (default 2), in the order ABBA
+  --until-settled    look after every N boots of each kernel, stop when nothing is inconclusive
+  --looks K          how often at most (default 4); fixed when the comparison starts
+  --engine NAME --cpus N --memory SIZE --swap SIZE --timeout SECONDS      as ci/boot.sh
+  --case NAMES --variant FILTER --scale SCALE --size BYTES --runs N       as run.sh
+                     (scale: smoke under icount, else quick)
+  --gate GATE        as build/compare
+  --out DIR          records and reports (default: a directory below results/ab that belongs to
+                     exactly this comparison; the same command goes on where it was stopped)
+  --fresh            begin again
+Ends with the report on stdout; DIR holds report.md, compare.json, the records and the consoles.
+Exit: as build/compare (0 passed, 1 failed, 3 inconclusive); 2 usage; 125 a boot or build failed.
+END
+}
+
+BEFORE='' AFTER='' BASE=linux-source-6.12 BOOTS=2 SETTLE=false LOOKS=4 ENGINE='' CPUS=1 MEMORY=2G
+SWAP='' TIMEOUT=900 CASES='' VARIANT='' SCALE='' SIZE='' RUNS=5 GATE='' OUT='' FRESH=false
+while [ $# -gt 0 ]; do
+	case $1 in
+	--until-settled) SETTLE=true && shift && continue ;;
+	--fresh) FRESH=true && shift && continue ;;
+	--help | -h) usage && exit 0 ;;
+	--before | --after | --base | --boots | --looks | --engine | --cpus | --memory | --swap | \
+		--timeout | --case | --variant | --scale | --size | --runs | --gate | --out)
+		[ $# -ge 2 ] || die "$1 needs a value" 2
+		;;
+	*) die "unknown argument $1 (--help lists them)" 2 ;;
+	esac
+	case $1 in
+	--before) BEFORE=$2 ;;
+	--after) AFTER=$2 ;;
+	--base) BASE=$2 ;;
+	--boots) BOOTS=$2 ;;
+	--looks) LOOKS=$2 ;;
+	--engine) ENGINE=$2 ;;
+	--cpus) CPUS=$2 ;;
+	--memory) MEMORY=$2 ;;
+	--swap) SWAP=$2 ;;
+	--timeout) TIMEOUT=$2 ;;
+	--case) CASES=$2 ;;
+	--variant) VARIANT=$2 ;;
+	--scale) SCALE=$2 ;;
+	--size) SIZE=$2 ;;
+	--runs) RUNS=$2 ;;
+	--gate) GATE=$2 ;;
+	--out) OUT=$2 ;;
+	esac
+	shift 2
+done
+if [ -z "$BEFORE" ] || [ -z "$AFTER" ]; then
+	die "two kernels are needed: --before SPEC --after SPEC" 2
+fi
+for n in "boots $BOOTS" "looks $LOOKS" "runs $RUNS"; do
+	[[ ${n#* } =~ ^[1-9][0-9]*$ ]] || die "--${n% *}: expected a number of at least 1, found '${n#* }'" 2
+done
+need jq flock
+for f in build/compare build/ci/init run.sh; do
+	[ -x "$REPO/$f" ] || die "$f is not built: make" 2
+done
+if [ -z "$ENGINE" ]; then
+	ENGINE=icount
+	[ ! -w /dev/kvm ] || ENGINE=kvm
+fi
+if [ -z "$SCALE" ]; then
+	SCALE=quick
+	[ "$ENGINE" != icount ] || SCALE=smoke
+fi
+$SETTLE || LOOKS=1
+
+# shellcheck disable=SC2317
+finish() {
+	if [ -n "${CHILD:-}" ]; then
+		kill -TERM "$CHILD" 2>/dev/null || true
+		wait "$CHILD" 2>/dev/null || true
+	fi
+	clear_progress
+}
+trap finish EXIT
+trap 'say "stopped; the same command goes on from here"; exit 130' INT
+trap 'say "stopped; the same command goes on from here"; exit 143' TERM HUP
+
+# --- the two kernels --------------------------------------------------------------------------
+
+# resolve SIDE SPEC: sets IMAGE and LABEL, building what has to be built.
+resolve() {
+	local side=$1 spec=$2 args=(--source "$BASE") found=()
+	LABEL=$spec
+	case $spec in
+	base) ;;
+	*.patch | *.mbox)
+		if [ -e "$spec" ]; then found=("$spec"); else mapfile -t found < <(compgen -G "$spec" || true); fi
+		[ ${#found[@]} -eq 1 ] ||
+			die "--$side: expected one file, $spec matches ${#found[@]}${found:+: ${found[*]}}" 2
+		args+=(--patch "${found[0]}")
+		LABEL=$(basename "${found[0]%.*}")
+		;;
+	*)
+		if [ -f "$spec" ]; then
+			IMAGE=$(realpath "$spec")
+			LABEL=$(basename "$spec")
+			return
+		elif [[ $spec == *@* && ! -d ${spec%@*} ]]; then
+			args+=(--patch "$spec")
+		else
+			args=(--source "$spec")
+			LABEL=$(basename "$spec")
+		fi
+		;;
+	esac
+	IMAGE_FILE=$(mktemp)
+	spawn TERM "$CI/build-kernel.sh" "${args[@]}" >"$IMAGE_FILE"
+	if wait "$CHILD"; then :; else
+		STATUS=$?
+		CHILD=
+		rm -f "$IMAGE_FILE"
+		[ "$STATUS" -eq 2 ] || STATUS=125
+		exit "$STATUS"
+	fi
+	CHILD=
+	IMAGE=$(<"$IMAGE_FILE")
+	rm -f "$IMAGE_FILE"
+}
+
+resolve before "$BEFORE"
+IMAGE_A=$IMAGE LABEL_A=${LABEL//[^A-Za-z0-9._-]/-}
+resolve after "$AFTER"
+IMAGE_B=$IMAGE LABEL_B=${LABEL//[^A-Za-z0-9._-]/-}
+# The same kernel twice is an A/A run: it needs two names.
+[ "$LABEL_A" != "$LABEL_B" ] || LABEL_B+=-again
+
+# --- the plan ---------------------------------------------------------------------------------
+
+RUN_ARGS=(--runs "$RUNS" --scale "$SCALE")
+[ -z "$CASES" ] || RUN_ARGS+=(--case "$CASES")
+[ -z "$VARIANT" ] || RUN_ARGS+=(--variant "$VARIANT")
+[ -z "$SIZE" ] || RUN_ARGS+=(--size "$SIZE")
+BOOT_ARGS=(--engine "$ENGINE" --cpus "$CPUS" --memory "$MEMORY" --timeout "$TIMEOUT")
+[ -z "$SWAP" ] || BOOT_ARGS+=(--swap "$SWAP")
+
+# Everything that makes one boot comparable with the next, the programs included.
+PLAN=$(jq -n --arg before "$LABEL_A" --arg after "$LABEL_B" \
+	--arg before_image "$(key <"$IMAGE_A")" --arg after_image "$(key <"$IMAGE_B")" \
+	--arg programs "$(cat "$REPO/run.sh" "$REPO"/build/cases/* "$REPO/build/ci/init" 2>/dev/null | key)" \
+	'{schema: 1, before: $before, after: $after, before_image: $before_image,
+	  after_image: $after_image, programs: $programs, arguments: $ARGS.positional}' \
+	--args -- "${BOOT_ARGS[@]}" "${RUN_ARGS[@]}")
+OUT=${OUT:-$REPO/results/ab/$LABEL_A..$LABEL_B-$(key <<<"$PLAN" | cut -c1-8)}
+mkdir -p "$OUT" || die "cannot make $OUT" 2
+OUT=$(cd "$OUT" && pwd)
+exec {LOCK}>"$OUT/.lock"
+flock -n "$LOCK" || die "another comparison runs in $OUT" 2
+! $FRESH || rm -rf "${OUT:?}"/{boots,"$LABEL_A","$LABEL_B",plan.json,report.md,compare.json}
+PLAN=$(jq --argjson boots "$BOOTS" --argjson looks "$LOOKS" '. + {boots: $boots, looks: $looks}' <<<"$PLAN")
+if [ -e "$OUT/plan.json" ]; then
+	other=$(jq -r --argjson plan "$PLAN" \
+		'[to_entries[] | select(.value != $plan[.key]) | .key] | join(", ")' "$OUT/plan.json") ||
+		die "$OUT/plan.json is not a plan of ours; --fresh begins again" 2
+	[ -z "$other" ] || [ "$other" = boots ] ||
+		die "$OUT holds another comparison (it differs in: $other); --fresh begins again" 2
+fi
+printf '%s\n' "$PLAN" >"$OUT/plan.json.new" && mv "$OUT/plan.json.new" "$OUT/plan.json"
+say "$LABEL_A against $LABEL_B: $BOOTS boots of each under $ENGINE, $RUNS runs a boot, in $OUT"
+
+# --- the boots --------------------------------------------------------------------------------
+
+# ABBA: what drifts with time meets both sides alike.
+side_of() {
+	case $((($1 - 1) % 4)) in 0 | 3) echo A ;; *) echo B ;; esac
+}
+
+# Records of a boot that was not finished do not count: the boot is done again.
+forget() {
+	local id
+	id=$(jq -r .boot "$1/share/exit.json" 2>/dev/null || true)
+	[ -z "$id" ] || rm -f "$OUT/$LABEL_A/$id".* "$OUT/$LABEL_B/$id".*
+	rm -rf "$1"
+}
+
+SPENT=0 DONE_HERE=0
+time_left() {
+	if [ "$DONE_HERE" -eq 0 ]; then
+		printf 'time left not yet known'
+	else
+		local left=$((SPENT * (TOTAL - $1 + 1) / DONE_HERE - $2))
+		printf 'about %s left' "$(clock $((left > 0 ? left : 0)))"
+	fi
+}
+
+boot() {
+	local n=$1 label=$LABEL_A image=$IMAGE_A dir start=$SECONDS status=0 took
+	if [ "$(side_of "$n")" = B ]; then label=$LABEL_B image=$IMAGE_B; fi
+	dir=$OUT/boots/$(printf '%02d' "$n")-$label
+	[ ! -e "$dir/done" ] || return 0
+	[ ! -e "$dir" ] || forget "$dir"
+	mkdir -p "$dir"
+	spawn TERM "$CI/boot.sh" --kernel "$image" "${BOOT_ARGS[@]}" --results "$OUT" --boot-dir "$dir" -- \
+		--label "$label" "${RUN_ARGS[@]}" >"$dir/output" 2>"$dir/errors"
+	while kill -0 "$CHILD" 2>/dev/null; do
+		progress "boot $n of $TOTAL ($label): $(clock $((SECONDS - start)))," \
+			"$(time_left "$n" $((SECONDS - start)))"
+		nap 0.2
+	done
+	wait "$CHILD" || status=$?
+	CHILD=
+	took=$((SECONDS - start))
+	clear_progress
+	case $status in
+	0) ;;
+	1) say "boot $n ($label): some runs failed: $(grep -m 1 '^not ok' "$dir/output" || echo "see $dir/output")" ;;
+	*)
+		cat "$dir/errors" >&2
+		[ "$status" -eq 125 ] || tail -n 3 "$dir/output" | sed 's/^/  | /' >&2
+		mv "$dir" "$dir.failed.$(date +%H%M%S).$$"
+		die "boot $n ($label) does not count (status $status); the same command tries it again" 125
+		;;
+	esac
+	touch "$dir/done"
+	SPENT=$((SPENT + took)) DONE_HERE=$((DONE_HERE + 1))
+	say "boot $n of $TOTAL ($label): $(clock "$took"), $(time_left $((n + 1)) 0)"
+}
+
+CLAIMS=()
+for f in "$REPO"/cases/*.json; do
+	name=${f##*/}
+	if [ -z "$CASES" ] || [[ ,$CASES, == *",${name%%.*},"* ]]; then CLAIMS+=(--claims "$f"); fi
+done
+COMPARE=("$REPO/build/compare" "${CLAIMS[@]}" ${GATE:+--gate "$GATE"})
+! $SETTLE || COMPARE+=(--looks "$LOOKS")
+
+VERDICT=0
+for ((look = 1; look <= LOOKS; look++)); do
+	TOTAL=$((2 * BOOTS * look))
+	for ((n = 1; n <= TOTAL; n++)); do boot "$n"; done
+	VERDICT=0
+	"${COMPARE[@]}" --format markdown "$OUT/$LABEL_A" "$OUT/$LABEL_B" >"$OUT/report.md" || VERDICT=$?
+	[ "$VERDICT" -ne 2 ] || exit 2
+	if [ "$VERDICT" -ne 3 ] || [ "$look" -eq "$LOOKS" ]; then break; fi
+	say "look $look of $LOOKS: not settled"
+done
+"${COMPARE[@]}" --format json "$OUT/$LABEL_A" "$OUT/$LABEL_B" >"$OUT/compare.json.new" 2>/dev/null || true
+mv "$OUT/compare.json.new" "$OUT/compare.json"
+cat "$OUT/report.md"
+exit "$VERDICT"

@@ -1,0 +1,313 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Build a kernel for ci/boot.sh and print the path of its image. See docs/kernels.md.
+set -euo pipefail
+# shellcheck source=ci/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+usage() {
+	cat <<'END'
+usage: ci/build-kernel.sh [--source SPEC] [--patch FILE|MSGID].. [--config-extra FILE] [--jobs N]
+  --source SPEC         a Debian source package (default linux-source-6.12), a kernel source tree,
+                        or TREE@REF: a commit, tag or branch of a git tree
+  --patch FILE|MSGID    a patch, a mail or an mbox, in the order given; a message id is fetched by b4
+  --config-extra FILE   a configuration fragment on top of ci/kernel/ARCH.config
+  --jobs N              make -j N (default: the processors)
+Prints the path of the image. Beside it: config, System.map, image.json.
+Exit: 0 built or cached, 1 it does not build or a patch does not apply, 2 usage.
+END
+}
+
+SOURCE=linux-source-6.12 PATCHES=() EXTRA=() JOBS=$(nproc)
+while [ $# -gt 0 ]; do
+	case $1 in
+	--source | --patch | --config-extra | --jobs)
+		[ $# -ge 2 ] || die "$1 needs a value" 2
+		case $1 in
+		--source) SOURCE=$2 ;;
+		--patch) PATCHES+=("$2") ;;
+		--config-extra) EXTRA+=("$2") ;;
+		--jobs) JOBS=$2 ;;
+		esac
+		shift 2
+		;;
+	--help | -h) usage && exit 0 ;;
+	*) die "unknown argument $1 (--help lists them)" 2 ;;
+	esac
+done
+[[ $JOBS =~ ^[1-9][0-9]*$ ]] || die "--jobs: expected a number, found '$JOBS'" 2
+need gcc make flex bison bc git jq flock setpriv
+ARCH=$(uname -m)
+FRAGMENT=$CI/kernel/$ARCH.config
+[ -r "$FRAGMENT" ] || die "no configuration fragment for $ARCH: $FRAGMENT" 2
+for f in "${EXTRA[@]}"; do [ -r "$f" ] || die "cannot read $f" 2; done
+mkdir -p "$CACHE"/{sources,trees,images,git,work}
+
+# Fixed names, so that the same source gives the same image.
+export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
+export KBUILD_BUILD_USER=before-after KBUILD_BUILD_HOST=ci KBUILD_BUILD_VERSION=1
+unset MAKEFLAGS MFLAGS MAKELEVEL KCONFIG_CONFIG
+COMPILER=$(gcc --version | head -n 1)
+
+CLEAN=()
+# shellcheck disable=SC2317
+finish() {
+	[ -z "${CHILD:-}" ] || kill "$CHILD" 2>/dev/null || true
+	clear_progress
+	[ ${#CLEAN[@]} -eq 0 ] || rm -rf "${CLEAN[@]}"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# --- the source -------------------------------------------------------------------------------
+
+# Sets SOURCE_ID (content), SOURCE_NAME (for people), TREE_ID (which object tree it shares).
+find_source() {
+	local dir ref=""
+	dir=$SOURCE
+	if [ ! -d "$SOURCE" ] && [[ $SOURCE == *@* ]]; then
+		dir=${SOURCE%@*} ref=${SOURCE##*@}
+	fi
+	if [ -d "$dir" ]; then
+		[ -f "$dir/Kbuild" ] || die "$dir is not a kernel source tree (no Kbuild)" 2
+		find_tree "$(cd "$dir" && pwd)" "$ref"
+		return
+	fi
+	[[ $SOURCE =~ ^linux-source-[0-9.]+$ ]] ||
+		die "--source $SOURCE: expected linux-source-VERSION, a source tree or TREE@REF, found neither" 2
+	TARBALL=/usr/src/$SOURCE.tar.xz
+	[ -r "$TARBALL" ] || die "$TARBALL is missing: apt-get install $SOURCE" 2
+	SOURCE_ID=$(sha256sum <"$TARBALL" | cut -c1-64)
+	SOURCE_NAME="$SOURCE $(dpkg-query -W -f '${Version}' "$SOURCE" 2>/dev/null || true)"
+	TREE_ID=$SOURCE_ID
+}
+
+# A tree or a ref becomes a git tree object. The user's repository is only read: the index and the
+# new objects live in a repository of our own that borrows its objects.
+find_tree() {
+	local dir=$1 ref=$2 common
+	GITDIR=$CACHE/git/$(key <<<"$dir")
+	[ -d "$GITDIR" ] || git init -q --bare "$GITDIR"
+	if common=$(git -C "$dir" rev-parse --git-common-dir 2>/dev/null) && [ -e "$dir/.git" ]; then
+		(cd "$dir" && realpath "$common/objects") >"$GITDIR/objects/info/alternates"
+	elif [ -n "$ref" ]; then
+		die "--source $SOURCE: $dir is not a git tree, so it has no refs" 2
+	fi
+	if [ -n "$ref" ]; then
+		TREE=$(git -C "$dir" rev-parse -q --verify "$ref^{tree}") ||
+			die "--source $SOURCE: no commit, tag or branch $ref in $dir" 2
+	else
+		say "reading $dir"
+		TREE=$(cd "$dir" && export GIT_DIR=$GITDIR GIT_WORK_TREE=$dir &&
+			git add -A . && git write-tree) || die "cannot read the source tree $dir"
+	fi
+	SOURCE_ID=$TREE
+	SOURCE_NAME="$dir${ref:+@$ref}"
+	TREE_ID=$dir
+}
+
+# Bring the source into $1: the package unpacked once and hard-linked, a git tree checked out
+# (only what differs is rewritten, so that objects of the last build stay good).
+put_source() {
+	local dir=$1 unpacked
+	if [ -n "${TREE:-}" ]; then
+		mkdir -p "$dir"
+		GIT_DIR=$GITDIR GIT_WORK_TREE=$dir GIT_INDEX_FILE=$dir.index \
+			git read-tree --reset -u "$TREE" || die "cannot check out $SOURCE_NAME"
+		return
+	fi
+	[ ! -d "$dir" ] || return 0
+	unpacked=$CACHE/sources/$SOURCE-${SOURCE_ID:0:16}
+	if [ ! -d "$unpacked" ]; then
+		say "unpacking $TARBALL"
+		CLEAN+=("$unpacked.$$")
+		mkdir "$unpacked.$$"
+		tar -C "$unpacked.$$" --strip-components=1 -xf "$TARBALL" || die "cannot unpack $TARBALL"
+		mv "$unpacked.$$" "$unpacked"
+	fi
+	CLEAN+=("$dir.$$")
+	cp -al "$unpacked" "$dir.$$"
+	mv "$dir.$$" "$dir"
+}
+
+# --- the patches ------------------------------------------------------------------------------
+
+# Every patch, mail and mbox becomes a list of plain patches in MAILS, names for people in NAMES.
+split_patches() {
+	local n=0 spec file mail out
+	MAILS=() NAMES=()
+	[ ${#PATCHES[@]} -gt 0 ] || return 0
+	SPLIT=$(mktemp -d "$CACHE/work/mails.XXXXXX")
+	CLEAN+=("$SPLIT")
+	for spec in "${PATCHES[@]}"; do
+		file=$spec
+		[ -e "$file" ] || file=$(fetch_series "$spec")
+		if [ ! -f "$file" ] || [ ! -r "$file" ]; then die "cannot read the patch $spec" 2; fi
+		if ! head -n 40 "$file" | grep -qE '^(From |Message-I[dD]: |Subject: )'; then
+			MAILS+=("$(realpath "$file")")
+			NAMES+=("${spec##*/}")
+			continue
+		fi
+		n=$((n + 1))
+		mkdir "$SPLIT/$n"
+		git mailsplit -b --mboxrd -o"$SPLIT/$n" "$file" >/dev/null || die "$spec is not an mbox"
+		for mail in "$SPLIT/$n"/*; do
+			out=$mail.patch
+			git mailinfo "$mail.msg" "$out" <"$mail" >"$mail.info" 2>/dev/null ||
+				die "$spec: mail ${mail##*/} cannot be read"
+			grep -q '^diff --git \|^--- ' "$out" || continue # a cover letter
+			MAILS+=("$out")
+			NAMES+=("$(sed -n 's/^Subject: //p' "$mail.info") (${spec##*/})")
+		done
+	done
+	[ ${#MAILS[@]} -gt 0 ] || die "no patch in ${PATCHES[*]}"
+}
+
+fetch_series() {
+	[[ $1 == *@* && $1 != */* ]] || die "no such patch: $1" 2
+	need b4
+	b4 -q am -o "$SPLIT" -n series "$1" >/dev/null 2>"$SPLIT/b4.log" || true
+	[ -e "$SPLIT/series.mbx" ] || die "b4 could not fetch $1: $(tail -n 1 "$SPLIT/b4.log")"
+	printf '%s\n' "$SPLIT/series.mbx"
+}
+
+# A directory of ours may stand inside somebody's repository: git must not look for one.
+apply_patches() {
+	local dir=$1 i log
+	log=$SPLIT/apply.log
+	for i in "${!MAILS[@]}"; do
+		(cd "$dir" && GIT_CEILING_DIRECTORIES=$(dirname "$dir") \
+			git -c core.autocrlf=false apply --whitespace=nowarn "${MAILS[i]}") >"$log" 2>&1 ||
+			die "patch $((i + 1)) of ${#MAILS[@]}, ${NAMES[i]}, does not apply to $SOURCE_NAME: $(
+				sed -n 's/^error: //p' "$log" | paste -sd ';')"
+	done
+}
+
+# --- configuration and make -------------------------------------------------------------------
+
+kmake() {
+	make -C "$1" O=obj ARCH="$ARCH" "${@:2}"
+}
+
+# Each symbol of our fragments must be what the fragment says after olddefconfig.
+configure() {
+	local dir=$1 lost
+	if [ "$(cat "$dir/obj/fragment.key" 2>/dev/null)" != "$CONFIG_KEY" ]; then
+		kmake "$dir" -s tinyconfig >"$dir.log" 2>&1 || die "make tinyconfig failed: $dir.log"
+		cat "$FRAGMENT" "${EXTRA[@]}" >>"$dir/obj/.config"
+	fi
+	kmake "$dir" -s olddefconfig >"$dir.log" 2>&1 || die "make olddefconfig failed: $dir.log"
+	lost=$(awk '
+		function symbol(line) { sub(/^# /, "", line); sub(/[ =].*/, "", line); return line }
+		!/^(# )?CONFIG_[A-Z0-9_a-z]+( is not set|=)/ { next }
+		FILENAME == ARGV[ARGC - 1] { have[symbol($0)] = $0; next }
+		{ want[symbol($0)] = $0 }
+		END {
+			for (s in want)
+				if (want[s] ~ /is not set$/ ? have[s] !~ /^(# .*)?$/ : have[s] != want[s])
+					printf "%s (found: %s)\n", want[s], have[s] == "" ? "absent" : have[s]
+		}' "$FRAGMENT" "${EXTRA[@]}" "$dir/obj/.config" | sort | paste -sd ';' | sed 's/;/; /g')
+	[ -z "$lost" ] || die "did not survive olddefconfig of $SOURCE_NAME: $lost"
+	printf '%s\n' "$CONFIG_KEY" >"$dir/obj/fragment.key"
+}
+
+# make in $1 with progress; its log in $1.log. How many lines a whole build prints is remembered.
+build() {
+	local dir=$1 what=$2 start=$SECONDS lines total
+	total=$(cat "$CACHE/trees/$TREE_KEY.lines" 2>/dev/null || echo 0)
+	spawn TERM nice -n 10 make -C "$dir" O=obj ARCH="$ARCH" -j"$JOBS" "$TARGET" >"$dir.log" 2>&1
+	while kill -0 "$CHILD" 2>/dev/null; do
+		lines=$(wc -l <"$dir.log")
+		progress "building $what: $lines$([ "$total" -le "$lines" ] || echo " of $total") steps," \
+			"$(clock $((SECONDS - start)))"
+		nap 1
+	done
+	wait "$CHILD" || {
+		CHILD=
+		die "$what does not build: $(grep -m 1 -E 'error:|Error [0-9]|\*\*\*' "$dir.log" || tail -n 1 "$dir.log") (log: $dir.log)"
+	}
+	CHILD=
+	clear_progress
+	BUILD_SECONDS=$((SECONDS - start))
+}
+
+# keep_image TREE KEY PATCH..: the image with what belongs to it, put in place by one rename.
+keep_image() {
+	local dir=$1 key=$2 new=$CACHE/images/$2.$$ ids=
+	[ $# -eq 2 ] || ids=$PATCH_IDS
+	shift 2
+	CLEAN+=("$new")
+	mkdir "$new"
+	cp "$dir/obj/$IMAGE" "$new/${IMAGE##*/}"
+	cp "$dir/obj/.config" "$new/config"
+	cp "$dir/obj/System.map" "$new/"
+	jq -n --arg key "$key" --arg source "$SOURCE_NAME" --arg source_id "$SOURCE_ID" \
+		--arg config "$(key <"$new/config")" --arg compiler "$COMPILER" \
+		--arg release "$(cat "$dir/obj/include/config/kernel.release")" \
+		--argjson seconds "$BUILD_SECONDS" --arg patch_ids "$ids" \
+		'{schema: 1, key: $key, release: $release, source: $source, source_id: $source_id,
+		  patches: [$ARGS.positional, ($patch_ids | split("\n") | map(select(. != "")))]
+			| transpose | map({name: .[0], sha256: .[1]}),
+		  config: $config, compiler: $compiler, build_seconds: $seconds}' \
+		--args "$@" >"$new/image.json"
+	rm -rf "${CACHE:?}/images/$key"
+	mv "$new" "$CACHE/images/$key"
+}
+
+# --- together ---------------------------------------------------------------------------------
+
+case $ARCH in
+x86_64) TARGET=bzImage IMAGE=arch/x86/boot/bzImage ;;
+esac
+
+find_source
+split_patches
+PATCH_IDS=
+for f in "${MAILS[@]}"; do PATCH_IDS+=$(sha256sum <"$f" | cut -c1-64)$'\n'; done
+CONFIG_KEY=$(cat "$FRAGMENT" "${EXTRA[@]}" | key)
+TREE_KEY=$(printf '%s\n' "$TREE_ID" "$CONFIG_KEY" "$COMPILER" "$ARCH" | key)
+BASE_KEY=$(printf '%s\n' "$SOURCE_ID" "$CONFIG_KEY" "$COMPILER" "$ARCH" | key)
+IMAGE_KEY=$BASE_KEY
+[ -z "$PATCH_IDS" ] || IMAGE_KEY=$(printf '%s\n%s' "$BASE_KEY" "$PATCH_IDS" | key)
+OUT=$CACHE/images/$IMAGE_KEY/${IMAGE##*/}
+if [ -e "$OUT" ]; then
+	printf '%s\n' "$OUT"
+	exit 0
+fi
+
+# One builder a tree; whoever waited finds the image made.
+TREE_DIR=$CACHE/trees/$TREE_KEY
+exec {LOCK}>"$TREE_DIR.lock"
+flock -n "$LOCK" || {
+	say "waiting for another build in $TREE_DIR"
+	flock "$LOCK"
+}
+put_source "$TREE_DIR"
+if [ -n "$PATCH_IDS" ] && [ ! -e "$OUT" ]; then
+	# Sources as hard links (git and make replace files, they do not write into them). Patches
+	# first: one that does not apply is told before minutes of building.
+	WORK=$CACHE/work/$IMAGE_KEY.$$
+	CLEAN+=("$WORK")
+	mkdir "$WORK"
+	find "$TREE_DIR" -mindepth 1 -maxdepth 1 ! -name obj -exec cp -al -t "$WORK" {} +
+	apply_patches "$WORK"
+fi
+if [ ! -e "$CACHE/images/$BASE_KEY/${IMAGE##*/}" ] || [ ! -d "$TREE_DIR/obj" ]; then
+	say "building $SOURCE_NAME in $TREE_DIR"
+	mkdir -p "$TREE_DIR/obj"
+	configure "$TREE_DIR"
+	build "$TREE_DIR" "$SOURCE_NAME"
+	[ -e "$TREE_DIR.lines" ] || wc -l <"$TREE_DIR.log" >"$TREE_DIR.lines"
+	keep_image "$TREE_DIR" "$BASE_KEY"
+	say "built $SOURCE_NAME in $(clock "$BUILD_SECONDS")"
+fi
+if [ ! -e "$OUT" ]; then
+	cp -a "$TREE_DIR/obj" "$WORK/obj"
+	flock -u "$LOCK"
+	configure "$WORK"
+	build "$WORK" "${NAMES[*]}"
+	keep_image "$WORK" "$IMAGE_KEY" "${NAMES[@]}"
+	say "built ${NAMES[*]} in $(clock "$BUILD_SECONDS")"
+fi
+printf '%s\n' "$OUT"

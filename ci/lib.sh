@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What the scripts under ci/ share: messages, the cache, progress, children that cannot outlive us.
+# Sourced after `set -euo pipefail`. It prints on stderr only: stdout belongs to the caller's result.
+
+ME=${0##*/}
+CI=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034
+REPO=${CI%/ci}
+# shellcheck disable=SC2034
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/before-after
+export LC_ALL=C
+
+die() {
+	clear_progress
+	printf '%s: %s\n' "$ME" "$1" >&2
+	exit "${2:-1}"
+}
+
+say() {
+	clear_progress
+	printf '%s: %s\n' "$ME" "$*" >&2
+}
+
+need() {
+	local tool
+	for tool; do
+		command -v "$tool" >/dev/null || die "$tool is not installed (sh ci/setup.sh installs it)" 2
+	done
+}
+
+# The first 16 hex digits of the hash of stdin: the name of a cache entry.
+key() {
+	sha256sum | cut -c1-16
+}
+
+# A line that is overwritten on a terminal; nothing in a log, where plain lines say what happened.
+PROGRESS=
+progress() {
+	[ -t 2 ] || return 0
+	PROGRESS=1
+	printf '\r\033[K%s' "$*" >&2
+}
+
+clear_progress() {
+	[ -n "$PROGRESS" ] || return 0
+	PROGRESS=
+	printf '\r\033[K' >&2
+}
+
+# min:sec of a number of seconds.
+clock() {
+	printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
+}
+
+# Sleep without a child, so that a signal is handled at once.
+exec {NEVER}<> <(:)
+nap() {
+	read -rt "$1" -u "$NEVER" _ || true
+}
+
+# spawn SIGNAL COMMAND...: start COMMAND in the background; the kernel sends it SIGNAL when this
+# script dies, kill -9 included. Its pid is left in CHILD.
+spawn() {
+	local sig=$1
+	shift
+	# A parent that died before the request was made is noticed by the number.
+	# shellcheck disable=SC2016
+	setpriv --pdeathsig "$sig" bash -c '[ "$PPID" = "$0" ] && exec "$@"' $$ "$@" <&0 &
+	# shellcheck disable=SC2034
+	CHILD=$!
+}
