@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs cases on this box: variants interleaved, one record a run, the table at the end.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 export LC_ALL=C
 
-readonly build=${BEFORE_AFTER_BUILD:-build}
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+readonly here build=${BEFORE_AFTER_BUILD:-$here/build}
 readonly run_dir=${BEFORE_AFTER_RUN_DIR:-/run/before-after}
 cases='' variant='' scale=quick size='' runs='' label='' results=results node='' events=unset
 engine_info='' swap_device='' mode=run
@@ -95,7 +95,7 @@ fi
 # The variants of one case, a line each: every filter term's matches among the default ones, or, of
 # a term that matches none of them, the one variant that it names.
 variants_of() {
-	local claims=(cases/"$1".*.json)
+	local claims=("$here/cases/$1".*.json)
 	[[ -e ${claims[0]} ]] || claims=(/dev/null)
 	"$build/cases/$1" --describe | jq -r --arg filter "$variant" --slurpfile claims <(cat "${claims[@]}") '
 		. as $case
@@ -247,7 +247,7 @@ printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$total"
 
 if ((count[ok] > 0)) && [[ -x $build/compare ]]; then
 	report=$results/$label/report.md
-	"$build/compare" --single "$results/$label" --claims cases/*.json >"$report.new"
+	"$build/compare" --single "$results/$label" --claims "$here"/cases/*.json >"$report.new"
 	mv "$report.new" "$report"
 	cat "$report"
 fi
