@@ -5,9 +5,11 @@
 
 #include "sys/owned.h"
 
-extern const struct undo_kind knob_kind; /* knob.c: a /sys or /proc setting */
-extern const struct undo_kind swap_kind; /* swap.c: an area turned on */
-extern const struct undo_kind zram_kind; /* swap.c: a zram device made */
+extern const struct undo_kind knob_kind;	     /* knob.c: a /sys or /proc setting */
+extern const struct undo_kind swap_kind;	     /* swap.c: an area turned on */
+extern const struct undo_kind zram_kind;	     /* swap.c: a zram device made */
+extern const struct undo_kind memcg_kind;	     /* cgroup.c: a memory cgroup made */
+extern const struct undo_kind memcg_controller_kind; /* cgroup.c: memory in subtree_control */
 
 /* NULL when there is none of that name; name may be NULL. */
 const struct undo_kind *undo_kind_find(const char *name);

@@ -32,9 +32,14 @@ static int64_t table_row(const char *path, const char *skip, const char *name, c
 	return value;
 }
 
+int64_t file_row(const char *path, const char *name)
+{
+	return table_row(path, "", name, ' ');
+}
+
 int64_t vmstat(const char *name)
 {
-	return table_row("/proc/vmstat", "", name, ' ');
+	return file_row("/proc/vmstat", name);
 }
 
 static int64_t kib(int64_t value)

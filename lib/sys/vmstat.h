@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counters of /proc/vmstat, /proc/meminfo and one-number files. -1: this kernel has no such row. */
+/*
+ * Counters of /proc/vmstat, /proc/meminfo, tables like them and files of one number.
+ * -1: this kernel has no such row.
+ */
 #ifndef SYS_VMSTAT_H
 #define SYS_VMSTAT_H
 
@@ -11,6 +14,8 @@ int64_t vmstat(const char *name);
 int64_t meminfo(const char *name);
 /* Bytes, of one NUMA node: "MemFree". */
 int64_t node_meminfo(int node, const char *name);
+/* The number in a row "NAME NUMBER" of any such table. */
+int64_t file_row(const char *path, const char *name);
 /* The number in a file that holds just one. */
 int64_t file_number(const char *path);
 
