@@ -247,7 +247,8 @@ printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$total"
 
 if ((count[ok] > 0)) && [[ -x $build/compare ]]; then
 	report=$results/$label/report.md
-	"$build/compare" --single "$results/$label" --claims "$here"/cases/*.json >"$report.new"
+	"$build/compare" --single "$results/$label" --claims "$here"/cases/*.json >"$report.new" ||
+		die 99 "$report: wanted the table, found that build/compare cannot write it"
 	mv "$report.new" "$report"
 	cat "$report"
 fi

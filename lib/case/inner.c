@@ -41,7 +41,7 @@ static uint64_t clock_ns(clockid_t id)
 static void perf_say(const char *word)
 {
 	size_t len = strlen(word), got = 0;
-	char ack[16];
+	char ack[16] = "";
 
 	if (write(control_fd, word, len) != (ssize_t)len)
 		run_broken("perf control: cannot write %.6s: %s", word, strerror(errno));

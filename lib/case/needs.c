@@ -53,7 +53,7 @@ static bool memory(char *line, size_t size)
 		want += param(n->memory.param) / 1000 * n->memory.permille;
 	have = node && *node ? node_meminfo(atoi(node), "MemFree") : meminfo("MemAvailable");
 	snprintf(line, size, "wanted %" PRIu64 " MiB of %s, found %" PRId64 " MiB", want >> 20,
-		 node && *node ? "free memory on the node" : "available memory", have >> 20);
+		 node && *node ? "free memory on the node" : "available memory", have / (1 << 20));
 	return have >= 0 && (uint64_t)have >= want;
 }
 

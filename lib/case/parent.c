@@ -423,13 +423,14 @@ int parent_run(void)
 		output_fd = record_open(run.output);
 		environment_write(run.output, invocation());
 	}
-	if (options_senseless())
-		run_skip("%s is no workload", options_senseless());
-	needs_require();
+	/* What a killed run left is undone even when this run is a skip. */
 	if (geteuid() == 0) {
 		owned_open();
 		owned_recover();
 	}
+	if (options_senseless())
+		run_skip("%s is no workload", options_senseless());
+	needs_require();
 	result_fd = high(memfd_create("result", MFD_CLOEXEC));
 	stderr_fd = high(memfd_create("stderr", MFD_CLOEXEC));
 	perf_probe(&perf, run.events);

@@ -19,8 +19,8 @@ int end_exit_code(enum run_end how);
 
 void end_set_handler(void (*handler)(enum run_end how, const char *reason));
 
-_Noreturn void end_run(enum run_end how, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void end_run(enum run_end how, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
 
 #define run_skip(...) end_run(END_SKIP, __VA_ARGS__)
 #define run_fail(...) end_run(END_FAIL, __VA_ARGS__)

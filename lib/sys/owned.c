@@ -159,7 +159,7 @@ bool owned_release_last(char *why, size_t size)
 
 bool owned_release(char *why, size_t size)
 {
-	char next[256];
+	char next[256] = "";
 	bool ok = true;
 
 	while (depth > 0) {
