@@ -34,6 +34,7 @@ static struct timespec started;
 static char started_at[32];
 static json_t *found, *counters, *counters_empty; /* from the inner process and from perf */
 static pid_t worker;
+static char no_result[512];
 
 static _Noreturn void finish(enum run_end how, const char *reason);
 
@@ -157,13 +158,13 @@ static json_t *read_result(void)
 }
 
 /*
- * Runs the inner process, under perf where there is one, and waits for it. Returns its result.
- * perf returns 0 when its workload died of a signal, so only a result says that the run was one.
+ * Runs the inner process, under perf where there is one, and waits for it. Returns its result, or
+ * NULL and why in no_result. perf returns 0 when its workload died of a signal, so only a result says that the run was one.
  */
 static json_t *run_inner(const char *word)
 {
 	unsigned int seconds = options_timeout();
-	char words[512], who[128];
+	char words[256], who[128];
 	const char *detail = NULL;
 	int status = 0;
 	json_t *object;
@@ -191,9 +192,9 @@ static json_t *run_inner(const char *word)
 	object = read_result();
 	if (!object) {
 		last_words(words, sizeof(words));
-		run_broken("ended without a result (%s %d)%s",
-			   WIFSIGNALED(status) ? "signal" : "exit",
-			   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), words);
+		snprintf(no_result, sizeof(no_result), "ended without a result (%s %d)%s",
+			 WIFSIGNALED(status) ? "signal" : "exit",
+			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), words);
 	}
 	return object;
 }
@@ -392,20 +393,25 @@ static void enter_scratch(void)
 	scratch_enter(avoid);
 }
 
-/* The harness's own cost: what perf counts when nothing stands in the region. */
+/*
+ * The harness's own cost: what perf counts when nothing stands in the region. It is perf's first
+ * start, so it also tells which events perf takes.
+ */
 static void measure_empty_region(void)
 {
 	const char *reason;
 
-	if (!*perf.path)
-		return;
-	found = run_inner("--inner-empty");
+	if (*perf.path && !(found = run_inner("--inner-empty")))
+		perf_probe(&perf);
+	if (*perf.path && !found && !(found = run_inner("--inner-empty")))
+		run_broken("empty region: %s", no_result);
 	reason = json_string_value(json_object_get(found, "reason"));
 	if (reason)
 		run_broken("%s", reason);
+	if (found)
+		counters_empty = perf_counters(&perf);
 	json_decref(found);
 	found = NULL;
-	counters_empty = perf_counters(&perf);
 }
 
 int parent_run(void)
@@ -433,7 +439,7 @@ int parent_run(void)
 	needs_require();
 	result_fd = high(memfd_create("result", MFD_CLOEXEC));
 	stderr_fd = high(memfd_create("stderr", MFD_CLOEXEC));
-	perf_probe(&perf, run.events);
+	perf_find(&perf, run.events);
 	enter_scratch();
 	scratch_path(perf.output, sizeof(perf.output), "perf.json");
 	if (*perf.path) {
@@ -444,6 +450,8 @@ int parent_run(void)
 	set_up = true;
 	call(run.decl->setup);
 	found = run_inner("--inner");
+	if (!found)
+		run_broken("%s", no_result);
 	counters = perf_counters(&perf);
 	if (!json_object_get(found, "metrics"))
 		json_object_set_new(found, "metrics", json_object());

@@ -31,36 +31,42 @@ static void first_line(char *text)
 	memmove(text, start, strlen(start) + 1);
 }
 
-void perf_probe(struct perf *perf, const char *events)
+/* No perf to run: every event is absent for the one reason. */
+static void drop_all(struct perf *perf, const char *reason)
 {
-	char said[512] = "", wanted[sizeof(perf->events)], *save = NULL, *event;
-	int rc;
+	char *save = NULL, *event;
 
+	for (event = strtok_r(perf->events, ",", &save); event; event = strtok_r(NULL, ",", &save))
+		json_object_set_new(perf->dropped, event, absent(reason));
+	perf->events[0] = perf->path[0] = '\0';
+}
+
+void perf_find(struct perf *perf, const char *events)
+{
 	perf->dropped = json_object();
-	perf->reason[0] = '\0';
-	snprintf(wanted, sizeof(wanted), "%s", events ? events : PERF_DEFAULT_EVENTS);
-	perf->events[0] = '\0';
-	if (!*wanted) {
-		snprintf(perf->reason, sizeof(perf->reason), "no events asked for");
-	} else if (!command_find("perf", perf->path, sizeof(perf->path))) {
-		snprintf(perf->reason, sizeof(perf->reason), "no perf in PATH");
-	} else if (!try_events(perf, wanted, said, sizeof(said))) {
-		snprintf(perf->events, sizeof(perf->events), "%s", wanted);
-		return;
-	} else if ((rc = try_events(perf, "task-clock", said, sizeof(said)))) {
+	snprintf(perf->events, sizeof(perf->events), "%s", events ? events : PERF_DEFAULT_EVENTS);
+	if (!*perf->events || !command_find("perf", perf->path, sizeof(perf->path)))
+		drop_all(perf, "no perf in PATH");
+}
+
+void perf_probe(struct perf *perf)
+{
+	char said[512] = "", reason[256], wanted[sizeof(perf->events)], *save = NULL, *event;
+	int rc = try_events(perf, "task-clock", said, sizeof(said));
+
+	if (rc) {
 		/* Not an event's fault: a perf for another kernel, an old one, no permission. */
 		first_line(said);
-		snprintf(perf->reason, sizeof(perf->reason), "perf fails here (exit %d): %.180s",
-			 rc, said);
+		snprintf(reason, sizeof(reason), "perf fails here (exit %d): %.180s", rc, said);
+		drop_all(perf, reason);
+		return;
 	}
-	if (*perf->reason)
-		perf->path[0] = '\0';
+	memcpy(wanted, perf->events, sizeof(wanted));
+	perf->events[0] = '\0';
 	for (event = strtok_r(wanted, ",", &save); event; event = strtok_r(NULL, ",", &save)) {
 		size_t used = strlen(perf->events);
 
-		if (*perf->reason) {
-			json_object_set_new(perf->dropped, event, absent(perf->reason));
-		} else if (try_events(perf, event, said, sizeof(said))) {
+		if (try_events(perf, event, said, sizeof(said))) {
 			first_line(said);
 			json_object_set_new(perf->dropped, event, absent(said));
 		} else {
@@ -68,6 +74,8 @@ void perf_probe(struct perf *perf, const char *events)
 				 used ? "," : "", event);
 		}
 	}
+	if (!*perf->events)
+		perf->path[0] = '\0';
 }
 
 size_t perf_command(const struct perf *perf, const char *argv[], size_t max)

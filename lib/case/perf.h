@@ -18,17 +18,19 @@
 
 struct perf {
 	char path[4096];   /* empty: there is no perf to run */
-	char reason[256];  /* why there is none */
 	char events[2048]; /* those that perf accepts; comma separated */
 	json_t *dropped;   /* event -> {"absent": reason} */
 	char output[4096]; /* the file that perf writes */
 };
 
+/* Finds perf; `events` may be NULL (the default set) or "" (none). Starts nothing. */
+void perf_find(struct perf *perf, const char *events);
+
 /*
- * Finds perf and asks it once for all events; where that fails, one by one, to know which it is.
- * `events` may be NULL (the default set) or "" (none).
+ * After perf did not start with these events: asks for them one by one and drops those it does not
+ * take, each with its reason. Where it takes none, perf itself is dropped.
  */
-void perf_probe(struct perf *perf, const char *events);
+void perf_probe(struct perf *perf);
 
 /* The words before the program's own: perf stat -j -D -1 --control fd:7,8 -o ... -e ... -- */
 size_t perf_command(const struct perf *perf, const char *argv[], size_t max);
