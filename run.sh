@@ -200,13 +200,15 @@ fi
 BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
 export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
 total=$((${#jobs[@]} * runs)) done_=0 began=${EPOCHREALTIME/./}
+# A guest's console is a terminal that nobody looks at.
+[[ -t 2 && ${TERM:-dumb} != dumb ]] && terminal=true || terminal=false
 declare -A count=([ok]=0 [fail]=0 [skip]=0 [broken]=0)
 
 progress() {
 	local left='' line
 	((done_ == 0)) || left=", about $(((${EPOCHREALTIME/./} - began) * (total - done_) / done_ / 1000000)) s left"
 	line=$(printf '[%d/%d] %s%s' "$((done_ + 1))" "$total" "$1" "$left")
-	if [[ -t 2 ]]; then
+	if $terminal; then
 		printf '\r\e[K%.*s' "$((${COLUMNS:-100} - 1))" "$line" >&2
 	else
 		printf '%s\n' "$line" >&2
@@ -214,7 +216,7 @@ progress() {
 }
 
 interrupted() {
-	[[ ! -t 2 ]] || printf '\r\e[K' >&2
+	! $terminal || printf '\r\e[K' >&2
 	die 99 "interrupted after $done_ of $total runs; their records are in $records"
 }
 trap interrupted INT TERM HUP
@@ -238,7 +240,7 @@ for ((run = 1; run <= runs; run++)); do
 		done_=$((done_ + 1))
 	done
 done
-[[ ! -t 2 ]] || printf '\r\e[K' >&2
+! $terminal || printf '\r\e[K' >&2
 printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$total" \
 	"$(((${EPOCHREALTIME/./} - began) / 1000000))" "${count[ok]}" "${count[fail]}" "${count[skip]}" "${count[broken]}" \
 	"$records" >&2

@@ -61,16 +61,22 @@ static json_t *params(void)
 	return object;
 }
 
-static json_t *metrics(void)
+json_t *describe_metric(const struct case_metric *metric, json_t *object)
 {
 	static const char *const better[] = {"lower", "higher", "neither"};
+
+	json_object_set_new(object, "unit", json_string(metric->unit));
+	json_object_set_new(object, "better", json_string(better[metric->better]));
+	return object;
+}
+
+static json_t *metrics(void)
+{
 	const struct case_metric *m = run.decl->metrics;
 	json_t *object = json_object();
 
 	for (; m && m->name; m++)
-		json_object_set_new(
-			object, m->name,
-			json_pack("{s:s, s:s}", "unit", m->unit, "better", better[m->better]));
+		json_object_set_new(object, m->name, describe_metric(m, json_object()));
 	return object;
 }
 

@@ -136,21 +136,12 @@ static const struct case_metric *declared(const char *name)
 	run_broken("%s reports the metric %s and declares none", run.decl->name, name);
 }
 
-static json_t *with_unit(const struct case_metric *m, json_t *object)
-{
-	static const char *const better[] = {"lower", "higher", "neither"};
-
-	json_object_set_new(object, "unit", json_string(m->unit));
-	json_object_set_new(object, "better", json_string(better[m->better]));
-	return object;
-}
-
 void metric(const char *name, double value)
 {
 	const struct case_metric *m = declared(name);
 
 	json_object_set_new(part("metrics", json_object), name,
-			    with_unit(m, json_pack("{s:f}", "value", value)));
+			    describe_metric(m, json_pack("{s:f}", "value", value)));
 }
 
 void metric_absent(const char *name, const char *reason)
@@ -158,7 +149,7 @@ void metric_absent(const char *name, const char *reason)
 	const struct case_metric *m = declared(name);
 
 	json_object_set_new(part("metrics", json_object), name,
-			    with_unit(m, json_pack("{s:s}", "absent", reason)));
+			    describe_metric(m, json_pack("{s:s}", "absent", reason)));
 }
 
 const struct case_metric case_time_metrics[] = {

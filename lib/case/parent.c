@@ -19,6 +19,7 @@
 
 #include "case/children.h"
 #include "case/environment.h"
+#include "case/outcome.h"
 #include "case/perf.h"
 #include "case/record.h"
 #include "case/run.h"
@@ -30,15 +31,15 @@
 static struct perf perf;
 static int output_fd = -1, control_fd = -1, ack_fd = -1, result_fd = -1, stderr_fd = -1;
 static bool set_up; /* setup() has begun: cleanup() is due */
-static struct timespec started;
-static char started_at[32];
-static json_t *found, *counters, *counters_empty; /* from the inner process and from perf */
+static struct timespec began;
+static char started[32];
+static struct outcome outcome;
 static pid_t worker;
 static char no_result[512];
 
 static _Noreturn void finish(enum run_end how, const char *reason);
 
-static char *invocation(void)
+static const char *invocation(void)
 {
 	static char id[64];
 	const char *given = getenv("BEFORE_AFTER_INVOCATION");
@@ -46,7 +47,7 @@ static char *invocation(void)
 	if (given && *given)
 		snprintf(id, sizeof(id), "%s", given);
 	else
-		snprintf(id, sizeof(id), "%s-%d", started_at, getpid());
+		snprintf(id, sizeof(id), "%s-%d", started, getpid());
 	return id;
 }
 
@@ -205,179 +206,72 @@ static void call(void (*callback)(void))
 		callback();
 }
 
-/* A metric that perf counts: the event a page, or why not. */
-static void derive_metrics(json_t *metrics)
+static uint64_t since_began(void)
 {
-	const struct case_metric *m = run.decl->metrics;
-	uint64_t count = (uint64_t)json_integer_value(json_object_get(found, "pages"));
-	static const char *const better[] = {"lower", "higher", "neither"};
-
-	for (; m && m->name; m++) {
-		json_t *counter, *value, *object;
-
-		if (!m->per_page_of)
-			continue;
-		counter = json_object_get(counters, m->per_page_of);
-		value = json_object_get(counter, "value");
-		if (value && count > 0)
-			object = json_pack("{s:f}", "value",
-					   json_number_value(value) / (double)count);
-		else
-			object = json_pack(
-				"{s:s}", "absent",
-				value	  ? "the run has no pages"
-				: counter ? json_string_value(json_object_get(counter, "absent"))
-					  : "not among the events");
-		json_object_set_new(object, "unit", json_string(m->unit));
-		json_object_set_new(object, "better", json_string(better[m->better]));
-		json_object_set_new(metrics, m->name, object);
-	}
-}
-
-static json_t *options_json(void)
-{
-	const struct case_option *o = run.decl->options;
-	json_t *object = json_object();
-	int i;
-
-	for (i = 0; o[i].name; i++)
-		json_object_set_new(object, o[i].name, json_string(run.values[i]));
-	return object;
-}
-
-static json_t *params_json(void)
-{
-	const struct case_param *p = run.decl->params;
-	json_t *object = json_object();
-	int i;
-
-	for (i = 0; p[i].name; i++)
-		json_object_set_new(object, p[i].name, json_integer((json_int_t)run.params[i]));
-	if (json_integer_value(json_object_get(found, "pages")) > 0)
-		json_object_set(object, "pages", json_object_get(found, "pages"));
-	return object;
-}
-
-static json_t *found_or(const char *name, json_t *fallback)
-{
-	json_t *value = json_object_get(found, name);
-
-	if (!value)
-		return fallback;
-	json_decref(fallback);
-	return json_incref(value);
-}
-
-static json_t *record(enum run_end how, const char *reason)
-{
-	const char *label = getenv("BEFORE_AFTER_LABEL"), *seq = getenv("BEFORE_AFTER_SEQ");
-	json_t *cost = found_or("cost_ns", json_pack("{s:i, s:i}", "prepare", 0, "measure", 0));
-	json_t *probes = json_object(), *all;
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	json_object_set_new(cost, "total",
-			    json_integer((now.tv_sec - started.tv_sec) * 1000000000LL +
-					 (now.tv_nsec - started.tv_nsec)));
-	if (json_object_get(found, "off_cpu_ns"))
-		json_object_set(probes, "off_cpu_ns", json_object_get(found, "off_cpu_ns"));
-	all = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "schema", 1, "kernel",
-			label && *label ? label : "unlabelled", "boot", boot_id(), "invocation",
-			invocation(), "case", run.decl->name, "variant", run.variant);
-	json_object_set_new(all, "options", options_json());
-	json_object_set_new(all, "scale", json_string(scale_name()));
-	json_object_set_new(all, "params", params_json());
-	json_object_update(run.identity, json_object_get(found, "identity"));
-	json_object_set(all, "identity", run.identity);
-	json_object_set_new(all, "run", json_integer(run.number));
-	json_object_set_new(all, "seq", json_integer(seq ? atoi(seq) : 1));
-	json_object_set_new(all, "status", json_string(end_name(how)));
-	json_object_set_new(all, "reason", reason ? json_string(reason) : json_null());
-	json_object_set_new(all, "started", json_string(started_at));
-	json_object_set_new(all, "cost_ns", cost);
-	json_object_set_new(all, "metrics", found_or("metrics", json_object()));
-	json_object_set_new(all, "samples", found_or("samples", json_array()));
-	json_object_set_new(all, "sample_unit", json_string("ns"));
-	json_object_set_new(all, "counters", counters ? json_incref(counters) : json_object());
-	json_object_set_new(all, "counters_empty",
-			    counters_empty ? json_incref(counters_empty) : json_object());
-	json_object_set_new(all, "probes", probes);
-	json_object_set_new(all, "checks", found_or("checks", json_object()));
-	return all;
+	return (uint64_t)(now.tv_sec - began.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec -
+	       (uint64_t)began.tv_nsec;
 }
 
-static void ktap(enum run_end how, const char *reason)
+/* Appends the record; a record that cannot be written breaks the run. */
+static void write_record(void)
 {
-	const json_t *metrics = json_object_get(found, "metrics");
-	static const char *const words[] = {"ok", "not ok", "ok", "not ok"};
-	const char *name;
-	json_t *m;
+	static char why[4400];
+	json_t *record;
+	int err;
 
-	json_object_foreach ((json_t *)(size_t)metrics, name, m) {
-		const json_t *value = json_object_get(m, "value");
-		const char *text = json_string_value(json_object_get(m, value ? "unit" : "absent"));
-
-		if (value)
-			printf("# %s %.17g %s\n", name, json_number_value(value), text);
-		else
-			printf("# %s absent: %s\n", name, text);
-	}
-	if (how == END_FAIL || how == END_BROKEN)
-		printf("# %s: %s\n", end_name(how), reason);
-	printf("%s 1 %s %s%s%s\n", words[how], run.decl->name, run.variant,
-	       how == END_SKIP	   ? " # SKIP "
-	       : how == END_BROKEN ? " # ERROR "
-				   : "",
-	       how == END_SKIP || how == END_BROKEN ? reason : "");
+	/* An interrupted run is not a run. */
+	if (output_fd < 0 || (outcome.reason && !strncmp(outcome.reason, "interrupted", 11)))
+		return;
+	outcome.invocation = invocation();
+	outcome.started = started;
+	outcome.total_ns = since_began();
+	record = outcome_record(&outcome);
+	err = record_append(output_fd, record);
+	json_decref(record);
+	if (!err)
+		return;
+	snprintf(why, sizeof(why), "%s: the record cannot be appended: %s", run.output,
+		 strerror(err));
+	outcome.how = END_BROKEN;
+	outcome.reason = why;
 }
 
 /* The only way out of a run: gives back, records, reports, exits with the pinned code. */
 static void finish(enum run_end how, const char *reason)
 {
 	static bool finishing;
-	static enum run_end ended;
 	static char first[512], why[400];
-	int err;
 
 	if (!finishing) {
 		finishing = true;
-		ended = how;
+		outcome.how = how;
 		snprintf(first, sizeof(first), "%s", reason ? reason : "");
 		if (worker > 0)
 			children_kill(worker);
 		if (set_up)
 			call(run.decl->cleanup);
-	} else if (ended == END_OK) {
+	} else if (outcome.how == END_OK) {
 		/* cleanup() itself ended the run. */
-		ended = how;
+		outcome.how = how;
 		snprintf(first, sizeof(first), "cleanup: %s", reason);
 	}
-	how = ended;
 	children_end();
 	if (!owned_release(why, sizeof(why))) {
-		how = END_BROKEN;
+		outcome.how = END_BROKEN;
 		snprintf(first, sizeof(first), "not restored: %s", why);
 	}
-	reason = how == END_OK ? NULL : first;
-	/* An interrupted run is not a run. */
-	if (output_fd >= 0 && strncmp(first, "interrupted", 11)) {
-		json_t *all = record(how, reason);
-
-		err = record_append(output_fd, all);
-		if (err) {
-			how = END_BROKEN;
-			snprintf(first, sizeof(first), "%s: the record cannot be appended: %s",
-				 run.output, strerror(err));
-			reason = first;
-		}
-	}
-	ktap(how, reason);
+	outcome.reason = outcome.how == END_OK ? NULL : first;
+	write_record();
+	outcome_ktap(&outcome);
 	if (fflush(stdout))
-		how = END_BROKEN;
-	if (how == END_FAIL || how == END_BROKEN)
-		fprintf(stderr, "%s %s: %s: %s\n", run.decl->name, run.variant, end_name(how),
-			reason);
-	exit(end_exit_code(how));
+		outcome.how = END_BROKEN;
+	if (outcome.how == END_FAIL || outcome.how == END_BROKEN)
+		fprintf(stderr, "%s %s: %s: %s\n", run.decl->name, run.variant,
+			end_name(outcome.how), outcome.reason ? outcome.reason : "standard output");
+	exit(end_exit_code(outcome.how));
 }
 
 /* What must stay visible below our mounts. */
@@ -399,28 +293,26 @@ static void enter_scratch(void)
  */
 static void measure_empty_region(void)
 {
+	json_t *result = *perf.path ? run_inner("--inner-empty") : NULL;
 	const char *reason;
 
-	if (*perf.path && !(found = run_inner("--inner-empty")))
+	if (*perf.path && !result) {
 		perf_probe(&perf);
-	if (*perf.path && !found && !(found = run_inner("--inner-empty")))
-		run_broken("empty region: %s", no_result);
-	reason = json_string_value(json_object_get(found, "reason"));
+		result = *perf.path ? run_inner("--inner-empty") : NULL;
+	}
+	if (!*perf.path)
+		return;
+	reason = result ? json_string_value(json_object_get(result, "reason")) : no_result;
 	if (reason)
-		run_broken("%s", reason);
-	if (found)
-		counters_empty = perf_counters(&perf);
-	json_decref(found);
-	found = NULL;
+		run_broken("empty region: %s", reason);
+	outcome.counters_empty = perf_counters(&perf);
+	json_decref(result);
 }
 
 int parent_run(void)
 {
-	enum run_end how;
-	const char *reason;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &started);
-	utc_now(started_at, sizeof(started_at));
+	clock_gettime(CLOCK_MONOTONIC_RAW, &began);
+	utc_now(started, sizeof(started));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	children_init();
 	end_set_handler(finish);
@@ -449,14 +341,11 @@ int parent_run(void)
 	measure_empty_region();
 	set_up = true;
 	call(run.decl->setup);
-	found = run_inner("--inner");
-	if (!found)
+	outcome.found = run_inner("--inner");
+	if (!outcome.found)
 		run_broken("%s", no_result);
-	counters = perf_counters(&perf);
-	if (!json_object_get(found, "metrics"))
-		json_object_set_new(found, "metrics", json_object());
-	derive_metrics(json_object_get(found, "metrics"));
-	how = end_from_name(json_string_value(json_object_get(found, "status")));
-	reason = json_string_value(json_object_get(found, "reason"));
-	finish(how, reason);
+	outcome.counters = perf_counters(&perf);
+	outcome_derive_metrics(&outcome);
+	finish(end_from_name(json_string_value(json_object_get(outcome.found, "status"))),
+	       json_string_value(json_object_get(outcome.found, "reason")));
 }

@@ -42,6 +42,8 @@ unsigned int options_timeout(void);
 
 /* describe.c */
 void describe(void);
+/* Adds the metric's unit and direction to its value; returns the object. */
+json_t *describe_metric(const struct case_metric *metric, json_t *object);
 
 /* needs.c: skips at the first need that is not met; without `skip` prints a line a need. */
 void needs_require(void);

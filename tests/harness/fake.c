@@ -138,7 +138,7 @@ static const struct case_decl fake = {
 	.metrics = (const struct case_metric[]){{"answer", "widgets", BETTER_HIGHER, NULL},
 						{"cycles", "cycles/page", BETTER_LOWER, "cycles"},
 						{0}},
-	.timeout_s = {1, 1, 1},
+	.timeout_s = {30, 30, 30},
 	.setup = setup,
 	.prepare = prepare,
 	.measure = measure,
