@@ -46,8 +46,7 @@ while (($#)); do
 		usage
 		exit 0
 		;;
-	--list | --dry-run | --cleanup) mode=${1#--} ;;
-	--probe) die 2 '--probe: wanted a version with mechanism probes, found none in this one' ;;
+	--list | --dry-run | --cleanup | --probe) mode=${1#--} ;;
 	--case | --variant | --scale | --size | --runs | --label | --results | --node | --events | \
 		--engine-info | --swap-device)
 		(($# > 1)) || die 2 "$1: wanted a value, found nothing"
@@ -91,6 +90,13 @@ done
 if [[ $mode == cleanup ]]; then
 	exec "$build/cases/${names[0]}" --cleanup
 fi
+
+# The functions whose calls tell before from after, by the claims of one case.
+functions_of() {
+	local claims=("$here/cases/$1".*.json)
+	[[ ! -e ${claims[0]} ]] ||
+		jq -rs '[.[].mechanism // [] | .[].function[]] | unique | join(",")' "${claims[@]}"
+}
 
 # The variants of one case, a line each: every filter term's matches among the default ones, or, of
 # a term that matches none of them, the one variant that it names.
@@ -199,6 +205,7 @@ fi
 
 BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
 export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
+[[ $mode != probe ]] || runs=0
 total=$((${#jobs[@]} * runs)) done_=0 began=${EPOCHREALTIME/./}
 # A guest's console is a terminal that nobody looks at.
 [[ -t 2 && ${TERM:-dumb} != dumb ]] && terminal=true || terminal=false
@@ -221,27 +228,53 @@ interrupted() {
 }
 trap interrupted INT TERM HUP
 
+# One run of a variant: counts its end in `count`. Standard output goes to $said.
+said=
+one_run() { # NAME VARIANT RUN ARGUMENT..
+	local name=$1 v=$2 run=$3 code=0 status
+	shift 3
+	BEFORE_AFTER_SEQ=$((done_ + 1))
+	said=$(run_case "$name" --variant "$v" --run "$run" --output "$records" "$@") || code=$?
+	case $code in
+	0) status=ok ;;
+	1) status=fail ;;
+	4) status=skip ;;
+	*) status=broken ;;
+	esac
+	count[$status]=$((count[$status] + 1))
+	done_=$((done_ + 1))
+	return "$code"
+}
+
+extra=()
+[[ $events == unset ]] || extra=(--events "$events")
 for ((run = 1; run <= runs; run++)); do
 	for job in "${jobs[@]}"; do
 		read -r name v <<<"$job"
 		progress "$name $v run $run of $runs"
-		BEFORE_AFTER_SEQ=$((done_ + 1))
-		code=0
-		[[ $events == unset ]] && extra=() || extra=(--events "$events")
-		run_case "$name" --variant "$v" --run "$run" --output "$records" "${extra[@]}" \
-			>/dev/null || code=$?
-		case $code in
-		0) status=ok ;;
-		1) status=fail ;;
-		4) status=skip ;;
-		*) status=broken ;;
-		esac
-		count[$status]=$((count[$status] + 1))
-		done_=$((done_ + 1))
+		one_run "$name" "$v" "$run" "${extra[@]}" || true
 	done
 done
+
+# Which code ran: one untimed run a variant. A kernel that cannot be probed says so once a case.
+cannot=
+for job in "${jobs[@]}"; do
+	read -r name v <<<"$job"
+	functions=$(functions_of "$name")
+	[[ -n $functions && $name != "$cannot" ]] || continue
+	((done_ < total)) || total=$((done_ + 1))
+	progress "$name $v probes"
+	code=0
+	one_run "$name" "$v" 1 --probe "$functions" || code=$?
+	if [[ $code == 4 && $said == *'# SKIP probe: '* ]]; then
+		cannot=$name
+		! $terminal || printf '\r\e[K' >&2
+		printf 'code path of %s: %s\n' "$name" "${said##*# SKIP probe: }" >&2
+		count[skip]=$((count[skip] - 1)) done_=$((done_ - 1))
+	fi
+done
 ! $terminal || printf '\r\e[K' >&2
-printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$total" \
+printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$done_" \
 	"$(((${EPOCHREALTIME/./} - began) / 1000000))" "${count[ok]}" "${count[fail]}" "${count[skip]}" "${count[broken]}" \
 	"$records" >&2
 

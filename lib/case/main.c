@@ -13,19 +13,13 @@
 enum mode { MODE_RUN, MODE_DESCRIBE, MODE_CHECK, MODE_CLEANUP, MODE_INNER, MODE_EMPTY };
 
 static const struct option words[] = {
-	{"variant", required_argument, NULL, 'v'},
-	{"scale", required_argument, NULL, 's'},
-	{"size", required_argument, NULL, 'z'},
-	{"run", required_argument, NULL, 'r'},
-	{"output", required_argument, NULL, 'o'},
-	{"events", required_argument, NULL, 'e'},
-	{"describe", no_argument, NULL, 'd'},
-	{"check", no_argument, NULL, 'c'},
-	{"cleanup", no_argument, NULL, 'u'},
-	{"help", no_argument, NULL, 'h'},
-	{"inner", no_argument, NULL, 'i'},
-	{"inner-empty", no_argument, NULL, 'y'},
-	{0},
+	{"variant", required_argument, NULL, 'v'}, {"scale", required_argument, NULL, 's'},
+	{"size", required_argument, NULL, 'z'},	   {"run", required_argument, NULL, 'r'},
+	{"output", required_argument, NULL, 'o'},  {"events", required_argument, NULL, 'e'},
+	{"probe", required_argument, NULL, 'p'},   {"describe", no_argument, NULL, 'd'},
+	{"check", no_argument, NULL, 'c'},	   {"cleanup", no_argument, NULL, 'u'},
+	{"help", no_argument, NULL, 'h'},	   {"inner", no_argument, NULL, 'i'},
+	{"inner-empty", no_argument, NULL, 'y'},   {0},
 };
 
 static int help(void)
@@ -37,6 +31,7 @@ static int help(void)
 	       "  --run N           the run's number in its boot (1)\n"
 	       "  --output FILE     append the record to results/KERNEL/BOOT_ID.jsonl\n"
 	       "  --events LIST     perf events to count; \"\" for none\n"
+	       "  --probe LIST      count calls of these kernel functions instead of timing\n"
 	       "  --describe        the declaration as JSON\n"
 	       "  --check           what is needed, and whether it is here; nothing is run\n"
 	       "  --cleanup         undo what a killed run left\n\n"
@@ -110,6 +105,9 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 			break;
 		case 'e':
 			run.events = optarg;
+			break;
+		case 'p':
+			run.probe = optarg;
 			break;
 		case 'd':
 			mode = MODE_DESCRIBE;

@@ -81,6 +81,8 @@ json_t *outcome_record(const struct outcome *o)
 	json_object_update(identity, json_object_get(found, "identity"));
 	if (off_cpu)
 		json_object_set(probes, "off_cpu_ns", off_cpu);
+	if (o->functions)
+		json_object_set(probes, "functions", o->functions);
 	all = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "schema", 1, "kernel",
 			label && *label ? label : "unlabelled", "boot", boot_id(), "invocation",
 			o->invocation, "case", run.decl->name, "variant", run.variant);
@@ -123,6 +125,13 @@ void outcome_ktap(const struct outcome *o)
 		else
 			printf("# %s absent: %s\n", name, text);
 	}
+	json_object_foreach (o->functions, name, m)
+		if (json_object_get(m, "value"))
+			printf("# %s %.0f calls\n", name,
+			       json_number_value(json_object_get(m, "value")));
+		else
+			printf("# %s absent: %s\n", name,
+			       json_string_value(json_object_get(m, "absent")));
 	if (o->how == END_FAIL || o->how == END_BROKEN)
 		printf("# %s: %s\n", end_name(o->how), o->reason);
 	printf("%s 1 %s %s%s%s\n", words[o->how], run.decl->name, run.variant, directives[o->how],

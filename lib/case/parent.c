@@ -21,6 +21,7 @@
 #include "case/environment.h"
 #include "case/outcome.h"
 #include "case/perf.h"
+#include "case/probe.h"
 #include "case/record.h"
 #include "case/run.h"
 #include "sys/owned.h"
@@ -222,8 +223,9 @@ static void write_record(void)
 	json_t *record;
 	int err;
 
-	/* An interrupted run is not a run. */
-	if (output_fd < 0 || (outcome.reason && !strncmp(outcome.reason, "interrupted", 11)))
+	/* An interrupted run is not a run, and neither is a probe of what cannot be probed. */
+	if (output_fd < 0 || (outcome.reason && !strncmp(outcome.reason, "interrupted", 11)) ||
+	    (run.probe && outcome.how == END_SKIP))
 		return;
 	outcome.invocation = invocation();
 	outcome.started = started;
@@ -333,6 +335,8 @@ int parent_run(void)
 	stderr_fd = high(memfd_create("stderr", MFD_CLOEXEC));
 	perf_find(&perf, run.events);
 	enter_scratch();
+	if (run.probe)
+		probe_open(&perf, run.probe);
 	scratch_path(perf.output, sizeof(perf.output), "perf.json");
 	if (*perf.path) {
 		open_fifo("control", &control_fd);
@@ -346,6 +350,8 @@ int parent_run(void)
 		run_broken("%s", no_result);
 	outcome.counters = perf_counters(&perf);
 	outcome_derive_metrics(&outcome);
+	if (run.probe)
+		probe_close(&outcome);
 	finish(end_from_name(json_string_value(json_object_get(outcome.found, "status"))),
 	       json_string_value(json_object_get(outcome.found, "reason")));
 }

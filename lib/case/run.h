@@ -25,6 +25,7 @@ struct run {
 	const char *size;		      /* --size as given, or NULL */
 	const char *output;		      /* --output, or NULL */
 	const char *events;		      /* --events, or NULL */
+	const char *probe;		      /* --probe: kernel functions to count, or NULL */
 	json_t *identity;
 };
 

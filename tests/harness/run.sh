@@ -94,7 +94,8 @@ box >"$tmp/box.before"
 
 for what in $("$fake" --describe | jq -r '.options.do.values[]'); do
 	[[ $what == *hang ]] && seconds=1 || seconds=30
-	same_as_expected "fake-$what" env BEFORE_AFTER_TIMEOUT=$seconds "$fake" --variant "do=$what" --output "$tmp/fake.jsonl"
+	same_as_expected "fake-$what" env BEFORE_AFTER_TIMEOUT="$seconds" "$fake" \
+		--variant "do=$what" --output "$tmp/fake.jsonl"
 done
 values=$("$fake" --describe | jq '.options.do.values | length')
 # shellcheck disable=SC2016 # the variable is jq's
@@ -235,6 +236,20 @@ readonly_results() {
 export -f readonly_results
 expect_code read-only-results 99 'wanted a directory to write records to' \
 	unshare -m bash -euc readonly_results
+
+# A probe run is not timed; what cannot be probed is no run.
+code=0
+"$fake" --probe no_such_function --output "$tmp/probe.jsonl" >"$tmp/out" || code=$?
+holds probe-of-nothing-is-a-skip test "$code" == 4
+holds probe-of-nothing-says-why grep -q '# SKIP probe: ' "$tmp/out"
+holds probe-of-nothing-leaves-no-record test ! -s "$tmp/probe.jsonl"
+if "$fake" --probe sched:sched_switch --output "$tmp/probe.jsonl" >/dev/null; then
+	holds probe-is-not-timed jq -se 'last | .status == "ok" and .samples == []
+		and all(.metrics[]; .absent == "a probe run is not timed") and (.counters | length == 0)
+		and .probes.functions["sched:sched_switch"].by == "tracepoint"' "$tmp/probe.jsonl"
+else
+	skip probe-is-not-timed 'no tracepoints for perf here'
+fi
 
 # --- kills, and two at once ---------------------------------------------------------------------
 
