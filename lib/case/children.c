@@ -152,6 +152,14 @@ static pid_t parent_of(pid_t pid, char *comm, size_t size)
 	return parent;
 }
 
+bool children_below(pid_t ancestor)
+{
+	pid_t parent = getppid();
+	char comm[64];
+
+	return parent == ancestor || parent_of(parent, comm, sizeof(comm)) == ancestor;
+}
+
 bool children_leaked(char *who, size_t size)
 {
 	bool leaked = false, again = true;

@@ -28,6 +28,13 @@ enum wait_end children_wait(pid_t pid, unsigned int seconds, int *status, const 
 void children_kill(pid_t pid);
 
 /*
+ * In a descendant, after it asked to be killed with its parent: whether the case's parent process,
+ * `ancestor`, still is its parent or its parent's parent. A kill between fork() and prctl() would
+ * otherwise leave it behind.
+ */
+bool children_below(pid_t ancestor);
+
+/*
  * Kills and reaps every descendant that is not a server; true when there was one, and then
  * `who` names the first: "1234 (sleep)".
  */

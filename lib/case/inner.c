@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "case/children.h"
 #include "case/run.h"
 #include "sys/folios.h"
 
@@ -260,9 +261,12 @@ static void report_checks(void)
 int inner_run(bool empty)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW), prepared;
+	const char *parent = getenv(PARENT_VARIABLE);
 
 	/* perf does not take its workload with it when it is killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!parent || !children_below((pid_t)atoi(parent)))
+		_exit(end_exit_code(END_BROKEN));
 	signal(SIGPIPE, SIG_IGN);
 	result = json_object();
 	end_set_handler(inner_end);

@@ -313,10 +313,14 @@ static void measure_empty_region(void)
 
 int parent_run(void)
 {
+	char pid[16];
+
 	clock_gettime(CLOCK_MONOTONIC_RAW, &began);
 	utc_now(started, sizeof(started));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	children_init();
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	setenv(PARENT_VARIABLE, pid, 1);
 	end_set_handler(finish);
 	printf("KTAP version 1\n1..1\n");
 	if (run.output) {

@@ -59,6 +59,7 @@ _Noreturn void inner_end(enum run_end how, const char *reason);
 
 /* The variables that carry a run from the parent to the inner process. */
 #define RESULT_VARIABLE "BEFORE_AFTER_RESULT_FD"
+#define PARENT_VARIABLE "BEFORE_AFTER_PARENT_PID"
 #define PERF_VARIABLE "BEFORE_AFTER_PERF"
 
 #endif

@@ -263,6 +263,11 @@ hold() { # NAME VARIANT: a hanging run in the background; its pid in $held
 }
 children() { pgrep -f -- "$fake" || true; }
 
+# An inner process whose perf or parent died before it could ask to die with them ends at once.
+code=0
+BEFORE_AFTER_PARENT_PID=1 BEFORE_AFTER_PERF=7,8 "$fake" --inner 7<>/dev/null 8<>/dev/null || code=$?
+holds orphan-ends-at-once test "$code" == 99
+
 was=$(<"$knob")
 hold killed do=knob-hang
 expect_code two-at-once 99 'another before-after holds this box: pid [0-9]+, fake' "$fake"
