@@ -700,6 +700,8 @@ static void add_other(struct comparison *comparison, const struct group *group,
 	row->gates = !claimed && may_gate(metric);
 	fill_row(comparison, row, group, paired(comparison, group));
 	/* A metric that cannot be had is one note, not a row for every variant. */
+	if (!row->judged && claimed)
+		return;
 	if (!row->judged && row->before.count[RUN_OK] && row->after.count[RUN_OK] && row->reason) {
 		note_add(&comparison->notes, "not-compared", NULL, "%s of %s: %s", metric->name,
 			 group->case_name, row->reason);
@@ -725,19 +727,12 @@ static bool several_cases(const struct comparison *comparison, const bool *claim
 	return false;
 }
 
-/* Variants that never ran well on either side, and those that one side lacks. */
+/* A variant that never ran well on either side. */
 static void note_variant(struct comparison *comparison, const struct group *group,
 			 const struct group *other)
 {
-	const struct dataset *before = comparison->before;
 	const char *status = "skipped";
 
-	if (!other) {
-		note_add(&comparison->notes, "one-side", NULL, "%s %s (%s): only on %s",
-			 group->case_name, group->variant, settings(comparison, group),
-			 before->kernel);
-		return;
-	}
 	if (group->count[RUN_OK] || other->count[RUN_OK])
 		return;
 	if (group->count[RUN_FAIL] || other->count[RUN_FAIL])
@@ -745,12 +740,35 @@ static void note_variant(struct comparison *comparison, const struct group *grou
 	else if (group->count[RUN_BROKEN] || other->count[RUN_BROKEN])
 		status = "broken";
 	note_add(&comparison->notes, "not-ok", NULL, "%s %s: %s on both sides (%s)",
-		 group->case_name, group->variant, status, before->runs[group->first_run].reason);
+		 group->case_name, group->variant, status,
+		 comparison->before->runs[group->first_run].reason);
+}
+
+/* What only one side has is counted, with the first of it as an example. */
+static void note_one_side(struct comparison *comparison, const struct dataset *side,
+			  const struct dataset *other)
+{
+	const struct group *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < side->ngroups; i++) {
+		const struct group *group = &side->groups[i];
+
+		if (dataset_group(other, group->key) || is_claimed(comparison, group))
+			continue;
+		first = first ? first : group;
+		count++;
+	}
+	if (count)
+		note_add(&comparison->notes, "one-side", NULL,
+			 "%zu variant%s without a claim only on %s: %s %s (%s)%s", count,
+			 count == 1 ? "" : "s", side->kernel, first->case_name, first->variant,
+			 settings(comparison, first), count == 1 ? "" : " and others");
 }
 
 static void add_others(struct comparison *comparison, const bool *claimed)
 {
-	const struct dataset *before = comparison->before, *after = comparison->after;
+	const struct dataset *before = comparison->before;
 	bool several = several_cases(comparison, claimed);
 
 	for (size_t i = 0; i < before->ngroups; i++) {
@@ -758,10 +776,10 @@ static void add_others(struct comparison *comparison, const bool *claimed)
 		const struct group *other = paired(comparison, group);
 		const char *common;
 
-		if (!claimed[i])
-			note_variant(comparison, group, other);
 		if (!other)
 			continue;
+		if (!claimed[i])
+			note_variant(comparison, group, other);
 		common = common_options(comparison, group, claimed);
 		for (size_t j = 0; j < group->nmetrics; j++) {
 			const struct group_metric *metric = &group->metrics[j];
@@ -777,14 +795,8 @@ static void add_others(struct comparison *comparison, const bool *claimed)
 					     metric->name, several));
 		}
 	}
-	for (size_t i = 0; i < after->ngroups; i++) {
-		const struct group *group = &after->groups[i];
-
-		if (!dataset_group(before, group->key) && !is_claimed(comparison, group))
-			note_add(&comparison->notes, "one-side", NULL, "%s %s (%s): only on %s",
-				 group->case_name, group->variant, settings(comparison, group),
-				 after->kernel);
-	}
+	note_one_side(comparison, before, comparison->after);
+	note_one_side(comparison, comparison->after, before);
 }
 
 /* ---- the whole ---- */
