@@ -121,18 +121,24 @@ void advice_build(struct comparison *comparison)
 	struct advice *advice = &comparison->advice;
 	struct open_rows open = {.runs_do = true};
 	double runs_ns = runs_of_a_boot(comparison);
+	bool claimed = false;
 
 	*advice = (struct advice){.boots_ns = NAN, .runs_ns = NAN, .boot_ns = NAN};
 	for (size_t i = 0; i < comparison->nclaims; i++) {
-		for (size_t j = 0; j < comparison->claims[i].nrows; j++)
+		for (size_t j = 0; j < comparison->claims[i].nrows; j++) {
 			add_open(comparison, &open, comparison->claims[i].rows[j]);
+			claimed = claimed || (comparison->claims[i].rows[j]->gates &&
+					      comparison->claims[i].rows[j]->judged);
+		}
 	}
-	for (size_t i = 0; i < comparison->nothers; i++)
+	/* Rows nobody asked for are no reason to boot again beside a claim. */
+	for (size_t i = 0; !claimed && i < comparison->nothers; i++)
 		add_open(comparison, &open, comparison->others[i]);
 	if (!open.worst)
 		return;
 	advice->boot_ns = boot_overhead(comparison);
 	advice->boots = open.boots;
+	advice->within_unknown = !isfinite(open.worst->within);
 	advice->boots_ns = 2 * (double)open.boots * (advice->boot_ns + runs_ns);
 	advice->best_runs = best_runs(open.worst, advice->boot_ns);
 	if (!open.runs_do || !open.runs)
@@ -168,7 +174,9 @@ const char *advice_text(const struct comparison *comparison)
 			    advice->boots, advice->boots == 1 ? "" : "s");
 	if (isfinite(advice->boots_ns))
 		text = arena_printf(arena, "%s (about %s)", text, boots_cost);
-	if (!advice->runs) {
+	if (advice->within_unknown) {
+		text = arena_printf(arena, "%s; the spread within boots is not known", text);
+	} else if (!advice->runs) {
 		text = arena_printf(
 			arena,
 			"%s; more runs a boot would not do, the spread between boots is "

@@ -303,6 +303,8 @@ static void second_opinions(struct comparison *comparison, struct result_row *ro
 				 comparison->level);
 	row->permutation =
 		stats_permutation(before->boot_logs, before->boots, after->boot_logs, after->boots);
+	if (!isfinite(row->welch.low))
+		return;
 	other = verdict_of(&rule, sign > 0 ? row->welch.low : -row->welch.high,
 			   sign > 0 ? row->welch.high : -row->welch.low);
 	if (row->verdict != VERDICT_DESCRIBED && other != row->verdict)
@@ -350,12 +352,12 @@ static void row_notes(struct comparison *comparison, struct result_row *row)
 		note_add(&comparison->notes, "larger", row->label,
 			 "larger than documented, though the interval does not exclude the "
 			 "documented size");
-	if (row->rule.kind == RULE_DIRECTION)
+	if (row->rule.kind == RULE_DIRECTION && row->judged)
 		note_add(&comparison->notes, "direction-only", NULL,
 			 "the %s engine measures another quantity than the documented time: it can "
 			 "confirm the direction of a change, not its size",
 			 comparison->engine);
-	if (row->expected_engine)
+	if (row->expected_engine && row->judged)
 		note_add(&comparison->notes, "expected", row->label,
 			 "held against the ratio %.4g that the claim expects of the %s engine",
 			 row->expected, comparison->engine);
@@ -532,6 +534,29 @@ static void add_unpaired(struct comparison *comparison, struct claim_result *res
 	add_claim_row(comparison, result, row);
 }
 
+/* Rows that share a claim row's id get what sets them apart: the scale, where that does. */
+static void name_settings(struct comparison *comparison, struct claim_result *result, size_t first,
+			  const struct claim_row *of)
+{
+	bool scales_differ = true;
+
+	for (size_t i = first; i < result->nrows; i++) {
+		for (size_t j = first; j < i; j++)
+			scales_differ =
+				scales_differ && strcmp(result->rows[i]->before.group->scale,
+							result->rows[j]->before.group->scale);
+	}
+	for (size_t i = first; i < result->nrows; i++) {
+		const struct group *group = result->rows[i]->before.group;
+
+		result->rows[i]->name =
+			scales_differ
+				? arena_printf(comparison->arena, "%s (%s)", of->id, group->scale)
+				: arena_printf(comparison->arena, "%s (%s, %s)", of->id,
+					       group->variant, settings(comparison, group));
+	}
+}
+
 static void pair_claim_row(struct comparison *comparison, struct claim_result *result,
 			   const struct claim_row *of, bool *claimed)
 {
@@ -571,11 +596,8 @@ static void pair_claim_row(struct comparison *comparison, struct claim_result *r
 		note_add(&comparison->notes, "unpaired", result->rows[first]->label,
 			 "also measured with other settings on one side only (%s), not compared",
 			 settings(comparison, only_before ? only_before : only_after));
-	for (size_t i = first; result->nrows > first + 1 && i < result->nrows; i++)
-		result->rows[i]->name =
-			arena_printf(comparison->arena, "%s (%s, %s)", of->id,
-				     result->rows[i]->before.group->variant,
-				     settings(comparison, result->rows[i]->before.group));
+	if (result->nrows > first + 1)
+		name_settings(comparison, result, first, of);
 }
 
 static bool has_case(const struct dataset *dataset, const char *name)
@@ -603,6 +625,20 @@ static void add_claims(struct comparison *comparison, const struct claim *claims
 	}
 }
 
+/* Some claim row is about this group. */
+static bool is_claimed(const struct comparison *comparison, const struct group *group)
+{
+	for (size_t i = 0; i < comparison->nclaims; i++) {
+		const struct claim *claim = comparison->claims[i].claim;
+
+		for (size_t j = 0; j < claim->nrows; j++) {
+			if (group_matches(group, claim->case_name, claim->rows[j].where))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Totals depend on how fast the box was; a rate, a time or a share does not gate by accident. */
 static bool may_gate(const struct group_metric *metric)
 {
@@ -610,17 +646,143 @@ static bool may_gate(const struct group_metric *metric)
 	       strcmp(metric->name, "p95") != 0;
 }
 
+static const struct group *paired(const struct comparison *comparison, const struct group *group)
+{
+	return dataset_group(comparison->after, group->key);
+}
+
+/* Options whose value all groups compared without a claim share, of one case. */
+static const char *common_options(struct comparison *comparison, const struct group *of,
+				  const bool *claimed)
+{
+	const struct dataset *before = comparison->before;
+	const char *text = "", *key;
+	json_t *value;
+
+	json_object_foreach (of->options, key, value) {
+		bool common = true;
+
+		for (size_t i = 0; common && i < before->ngroups; i++) {
+			const struct group *group = &before->groups[i];
+
+			if (!claimed[i] && !strcmp(group->case_name, of->case_name) &&
+			    paired(comparison, group))
+				common = json_equal(json_object_get(group->options, key), value);
+		}
+		if (common)
+			text = arena_printf(comparison->arena, "%s%s%s=%s", text, *text ? "," : "",
+					    key, json_string_value(value));
+	}
+	return text;
+}
+
+/* "op=undo,folio=4k", with the case and the metric where they do not go without saying. */
+static const char *other_name(struct comparison *comparison, const struct group *group,
+			      const char *common, const char *metric, bool several_cases)
+{
+	const char *variant = variant_without(comparison->arena, group, common);
+	bool plain = !strcmp(metric, "time");
+
+	if (!strcmp(variant, "all"))
+		variant = group->variant;
+	return arena_printf(comparison->arena, "%s%s%s%s%s", several_cases ? group->case_name : "",
+			    several_cases ? " " : "", variant, plain ? "" : " ",
+			    plain ? "" : metric);
+}
+
+static void add_other(struct comparison *comparison, const struct group *group,
+		      const struct group_metric *metric, bool claimed, const char *name)
+{
+	struct result_row *row = new_row(comparison, NULL, NULL, name, metric->name);
+
+	row->label = arena_printf(comparison->arena, "%s.%s.%s", group->case_name, group->variant,
+				  metric->name);
+	row->gates = !claimed && may_gate(metric);
+	fill_row(comparison, row, group, paired(comparison, group));
+	/* A metric that cannot be had is one note, not a row for every variant. */
+	if (!row->judged && claimed)
+		return;
+	if (!row->judged && row->before.count[RUN_OK] && row->after.count[RUN_OK] && row->reason) {
+		note_add(&comparison->notes, "not-compared", NULL, "%s of %s: %s", metric->name,
+			 group->case_name, row->reason);
+		return;
+	}
+	*ARENA_PUSH(comparison->arena, comparison->others, comparison->nothers,
+		    comparison->others_room) = row;
+}
+
+static bool several_cases(const struct comparison *comparison, const bool *claimed)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < comparison->before->ngroups; i++) {
+		const struct group *group = &comparison->before->groups[i];
+
+		if (claimed[i] || !paired(comparison, group))
+			continue;
+		if (first && strcmp(first, group->case_name) != 0)
+			return true;
+		first = group->case_name;
+	}
+	return false;
+}
+
+/* A variant that never ran well on either side. */
+static void note_variant(struct comparison *comparison, const struct group *group,
+			 const struct group *other)
+{
+	const char *status = "skipped";
+
+	if (group->count[RUN_OK] || other->count[RUN_OK])
+		return;
+	if (group->count[RUN_FAIL] || other->count[RUN_FAIL])
+		status = "failed";
+	else if (group->count[RUN_BROKEN] || other->count[RUN_BROKEN])
+		status = "broken";
+	note_add(&comparison->notes, "not-ok", NULL, "%s %s: %s on both sides (%s)",
+		 group->case_name, group->variant, status,
+		 comparison->before->runs[group->first_run].reason);
+}
+
+/* What only one side has is counted, with the first of it as an example. */
+static void note_one_side(struct comparison *comparison, const struct dataset *side,
+			  const struct dataset *other)
+{
+	const struct group *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < side->ngroups; i++) {
+		const struct group *group = &side->groups[i];
+
+		if (dataset_group(other, group->key) || is_claimed(comparison, group))
+			continue;
+		first = first ? first : group;
+		count++;
+	}
+	if (count)
+		note_add(&comparison->notes, "one-side", NULL,
+			 "%zu variant%s without a claim only on %s: %s %s (%s)%s", count,
+			 count == 1 ? "" : "s", side->kernel, first->case_name, first->variant,
+			 settings(comparison, first), count == 1 ? "" : " and others");
+}
+
 static void add_others(struct comparison *comparison, const bool *claimed)
 {
 	const struct dataset *before = comparison->before;
+	bool several = several_cases(comparison, claimed);
 
 	for (size_t i = 0; i < before->ngroups; i++) {
 		const struct group *group = &before->groups[i];
-		const struct group *other = dataset_group(comparison->after, group->key);
+		const struct group *other = paired(comparison, group);
+		const char *common;
 
-		for (size_t j = 0; other && j < group->nmetrics; j++) {
+		if (!other)
+			continue;
+		if (!claimed[i])
+			note_variant(comparison, group, other);
+		common = common_options(comparison, group, claimed);
+		for (size_t j = 0; j < group->nmetrics; j++) {
 			const struct group_metric *metric = &group->metrics[j];
-			struct result_row *row;
 
 			/* The same ratio as the time's, since the pages are equal. */
 			if (!strcmp(metric->name, "time_per_page") && group_metric(group, "time"))
@@ -628,19 +790,13 @@ static void add_others(struct comparison *comparison, const bool *claimed)
 			if (metric->better == BETTER_NEITHER ||
 			    (claimed[i] && strcmp(metric->name, "instructions_per_page") != 0))
 				continue;
-			row = new_row(comparison, NULL, NULL,
-				      arena_printf(comparison->arena, "%s %s %s", group->case_name,
-						   group->variant, metric->name),
-				      metric->name);
-			row->gates = !claimed[i] && may_gate(metric);
-			fill_row(comparison, row, group, other);
-			/* What cannot be had here is told by the claim rows, or by nobody's wish. */
-			if (row->verdict == VERDICT_NOT_MEASURED && claimed[i])
-				continue;
-			*ARENA_PUSH(comparison->arena, comparison->others, comparison->nothers,
-				    comparison->others_room) = row;
+			add_other(comparison, group, metric, claimed[i],
+				  other_name(comparison, group, claimed[i] ? "" : common,
+					     metric->name, several));
 		}
 	}
+	note_one_side(comparison, before, comparison->after);
+	note_one_side(comparison, comparison->after, before);
 }
 
 /* ---- the whole ---- */

@@ -70,6 +70,7 @@ struct advice {
 	double boots_ns, runs_ns; /* what each costs, NaN: not recorded */
 	double boot_ns;		  /* overhead of a boot, NaN: not known */
 	size_t best_runs;	  /* runs a boot that buy most for the time, 0: not known */
+	bool within_unknown;	  /* one run a boot: nothing to be said of more runs */
 	bool beyond; /* a row lies too near to a border for any sensible number of boots */
 };
 

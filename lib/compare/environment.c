@@ -86,13 +86,13 @@ static void collect(struct facts *facts, const struct dataset *dataset, size_t s
 	}
 }
 
-static const char *join(struct arena *arena, const struct seen *seen)
+static const char *join(struct arena *arena, const struct seen *seen, const char *none)
 {
 	const char *text = "";
 
 	for (size_t i = 0; i < seen->count; i++)
 		text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", seen->texts[i]);
-	return seen->count ? text : "not recorded";
+	return seen->count ? text : none;
 }
 
 static bool equal(const struct seen *a, const struct seen *b)
@@ -124,13 +124,15 @@ static void differences(struct comparison *comparison, bool one_value,
 	json_object_foreach (facts.keys, key, index) {
 		const struct seen *seen = facts.seen[json_integer_value(index)];
 
+		const char *none = !strcmp(key, "environment") ? "recorded" : "not recorded";
+
 		if (equal(&seen[0], &seen[1]) && !(one_value && seen[0].count > 1) &&
 		    !(one_value && !strcmp(key, "environment")))
 			continue;
 		*ARENA_PUSH(comparison->arena, *list, *count, *room) = (struct difference){
 			.what = arena_strdup(comparison->arena, key),
-			.before = join(comparison->arena, &seen[0]),
-			.after = join(comparison->arena, &seen[1]),
+			.before = join(comparison->arena, &seen[0], none),
+			.after = join(comparison->arena, &seen[1], none),
 		};
 	}
 	json_decref(facts.keys);

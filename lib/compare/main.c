@@ -4,6 +4,7 @@
 #include "compare/dataset.h"
 #include "compare/report.h"
 #include "compare/single.h"
+#include "compare/trust.h"
 
 #include <dirent.h>
 #include <getopt.h>
@@ -23,6 +24,7 @@ enum {
 static const char USAGE[] =
 	"Usage: compare [OPTION..] BEFORE AFTER\n"
 	"       compare [--claims FILE..] [--format markdown|text|json] --single DIR\n"
+	"       compare [--seed N] [--repetitions N] --trust\n"
 	"       compare --check-claims DESCRIBE.json CLAIM.json..\n"
 	"\n"
 	"BEFORE, AFTER and DIR are results/KERNEL directories.\n"
@@ -33,6 +35,7 @@ static const char USAGE[] =
 	"  --gate GATE       direction (default), reproduced or none\n"
 	"  --looks K         the number of looks at growing data planned beforehand (default 1)\n"
 	"  --force           compare although the conditions differ\n"
+	"  --trust           the comparator's own error rates, by simulation\n"
 	"  --single DIR      report the newest boot of one kernel\n"
 	"\n"
 	"Exit: 0 the gate is passed, 1 it failed, 2 bad input or usage, 3 inconclusive.\n";
@@ -44,6 +47,8 @@ struct options {
 	bool claims_given;
 	const char *format, *single, *describe;
 	struct comparison_options comparison;
+	struct trust_options trust_options;
+	bool trust;
 };
 
 static int bad_usage(const char *wanted, const char *found)
@@ -236,13 +241,13 @@ static bool parse_gate(const char *text, enum gate *gate)
 	return false;
 }
 
-static bool parse_looks(const char *text, size_t *looks)
+static bool parse_number(const char *text, long least, long most, size_t *number)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
 
-	*looks = value > 0 ? (size_t)value : 0;
-	return end != text && !*end && value >= 1 && value <= 100;
+	*number = value > 0 ? (size_t)value : 0;
+	return end != text && !*end && value >= least && value <= most;
 }
 
 static int check_claims(struct options *options, char **paths, int count)
@@ -276,10 +281,15 @@ static int run(struct options *options, int argc, char **argv)
 					      {"gate", required_argument, NULL, 'g'},
 					      {"looks", required_argument, NULL, 'l'},
 					      {"force", no_argument, NULL, 'F'},
+					      {"trust", no_argument, NULL, 't'},
+					      {"seed", required_argument, NULL, 'S'},
+					      {"repetitions", required_argument, NULL, 'r'},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
 	int option;
 
+	/* One line for what is wrong, in this program's words. */
+	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (option) {
 		case 'c':
@@ -306,8 +316,20 @@ static int run(struct options *options, int argc, char **argv)
 				return bad_usage("--gate direction, reproduced or none", optarg);
 			break;
 		case 'l':
-			if (!parse_looks(optarg, &options->comparison.looks))
+			if (!parse_number(optarg, 1, 100, &options->comparison.looks))
 				return bad_usage("--looks 1 to 100", optarg);
+			break;
+		case 't':
+			options->trust = true;
+			break;
+		case 'S':
+			if (!parse_number(optarg, 0, LONG_MAX, &options->trust_options.seed))
+				return bad_usage("--seed with a number", optarg);
+			break;
+		case 'r':
+			if (!parse_number(optarg, 100, 10000000,
+					  &options->trust_options.repetitions))
+				return bad_usage("--repetitions 100 to 10000000", optarg);
 			break;
 		case 'F':
 			options->comparison.force = true;
@@ -316,14 +338,19 @@ static int run(struct options *options, int argc, char **argv)
 			fputs(USAGE, stdout);
 			return EXIT_PASSED;
 		default:
-			fputs(USAGE, stderr);
-			return EXIT_INPUT;
+			return bad_usage("an option of this program, with its argument",
+					 argv[optind - 1]);
 		}
 	}
 	if (options->describe) {
 		if (optind == argc)
 			return bad_usage("claims to check", "none");
 		return check_claims(options, argv + optind, argc - optind);
+	}
+	if (options->trust) {
+		if (optind < argc)
+			return bad_usage("nothing after --trust", argv[optind]);
+		return trust_run(&options->trust_options, stdout) ? EXIT_GATE_FAILED : EXIT_PASSED;
 	}
 	if (!options->claims_given)
 		default_claims(options);
@@ -346,7 +373,9 @@ static int run(struct options *options, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options options = {.format = "markdown", .comparison = {.looks = 1}};
+	struct options options = {.format = "markdown",
+				  .comparison = {.looks = 1},
+				  .trust_options = {.seed = 1, .repetitions = 20000}};
 	int code;
 
 	/* A distribution's domain error is a NaN to us, and a NaN is "absent". */

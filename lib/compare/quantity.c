@@ -97,3 +97,20 @@ const char *quantity_identity(struct arena *arena, json_t *identity)
 {
 	return flat(arena, identity, false);
 }
+
+const char *variant_without(struct arena *arena, const struct group *group, const char *constant)
+{
+	const char *text = "", *key;
+	json_t *value;
+
+	json_object_foreach (group->options, key, value) {
+		const char *pair = arena_printf(arena, "%s=%s", key, json_string_value(value));
+		const char *at = strstr(constant, pair);
+		size_t length = strlen(pair);
+
+		if (at && (at == constant || at[-1] == ',') && (!at[length] || at[length] == ','))
+			continue;
+		text = arena_printf(arena, "%s%s%s", text, *text ? "," : "", pair);
+	}
+	return *text ? text : "all";
+}

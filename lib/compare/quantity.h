@@ -27,4 +27,7 @@ const char *quantity_params(struct arena *arena, json_t *params);
 /* "backing tmpfs", empty for none. */
 const char *quantity_identity(struct arena *arena, json_t *identity);
 
+/* The options of a group without those in constant, or "all" when none is left. In the arena. */
+const char *variant_without(struct arena *arena, const struct group *group, const char *constant);
+
 #endif

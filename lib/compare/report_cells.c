@@ -46,6 +46,10 @@ const char *cell_measured(struct arena *arena, const struct result_row *row)
 
 	if (!isfinite(row->before.middle) && !isfinite(row->after.middle))
 		return "-";
+	if (!isfinite(row->after.middle))
+		return arena_printf(arena, "%s%s%s → -",
+				    cell_number(arena, row, row->before.middle), *unit ? " " : "",
+				    unit);
 	return arena_printf(arena, "%s → %s%s%s%s", cell_number(arena, row, row->before.middle),
 			    cell_number(arena, row, row->after.middle), *unit ? " " : "", unit,
 			    row->quantity.virtual_time ? " (virtual time)" : "");

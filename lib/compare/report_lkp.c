@@ -36,7 +36,7 @@ static void put_row(const struct comparison *comparison, const struct result_row
 	put(out, label, "boots_before", (double)row->before.boots);
 	put(out, label, "boots_after", (double)row->after.boots);
 	if (row->verdict != VERDICT_DESCRIBED && row->verdict != VERDICT_NOT_MEASURED)
-		put(out, label, verdict_name[row->verdict], 1);
+		put(out, label, key(comparison->arena, verdict_name[row->verdict]), 1);
 }
 
 void report_lkp(const struct comparison *comparison, FILE *out)

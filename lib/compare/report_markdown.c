@@ -120,8 +120,9 @@ static const char *side(const struct comparison *comparison, const struct datase
 			text = arena_printf(comparison->arena, "%s, %zu %s", text, count[j],
 					    run_status_name[j]);
 	}
-	return arena_printf(comparison->arena, "%s (%zu boot%s, %zu runs ok%s)", dataset->kernel,
-			    dataset->nboots, dataset->nboots == 1 ? "" : "s", count[RUN_OK], text);
+	return arena_printf(comparison->arena, "%s (%zu boot%s, %zu run%s ok%s)", dataset->kernel,
+			    dataset->nboots, dataset->nboots == 1 ? "" : "s", count[RUN_OK],
+			    count[RUN_OK] == 1 ? "" : "s", text);
 }
 
 static void notes(const struct comparison *comparison, FILE *out)
@@ -145,7 +146,9 @@ static void reproduce(const struct comparison *comparison, FILE *out)
 	struct arena *arena = comparison->arena;
 	const struct dataset *before = comparison->before;
 	const char *cases = "", *scale = before->groups[0].scale;
-	size_t runs = 0;
+	size_t runs = 0, boots = before->nboots > comparison->after->nboots
+					 ? before->nboots
+					 : comparison->after->nboots;
 
 	for (size_t i = 0; i < before->ngroups; i++) {
 		bool known = false;
@@ -163,9 +166,9 @@ static void reproduce(const struct comparison *comparison, FILE *out)
 		if ((size_t)before->runs[i].run > runs)
 			runs = (size_t)before->runs[i].run;
 	}
-	fprintf(out, "\n## How to reproduce\n\nIn each of %zu boots of each kernel, then once:\n\n",
-		before->nboots > comparison->after->nboots ? before->nboots
-							   : comparison->after->nboots);
+	fprintf(out,
+		"\n## How to reproduce\n\nIn each of %zu boot%s of each kernel, then once:\n\n",
+		boots, boots == 1 ? "" : "s");
 	for (size_t i = 0; i < 2; i++)
 		fprintf(out, "    make run CASES=%s %s%s%sRUNS=%zu LABEL=%s\n", cases,
 			scale ? "SCALE=" : "", scale ? scale : "", scale ? " " : "", runs,

@@ -266,10 +266,12 @@ void single_text(const struct single *single, FILE *out)
 	for (size_t i = 0; i < single->ntroubles; i++) {
 		const struct single_trouble *trouble = &single->troubles[i];
 
+		if (!i)
+			fputc('\n', out);
 		text_wrap(out,
-			  arena_printf(arena, "%s%s %s: %zu run%s, %s", i ? "" : "\n",
-				       trouble->group->case_name, trouble->group->variant,
-				       trouble->count, trouble->count == 1 ? "" : "s",
+			  arena_printf(arena, "%s %s: %zu run%s, %s", trouble->group->case_name,
+				       trouble->group->variant, trouble->count,
+				       trouble->count == 1 ? "" : "s",
 				       run_status_name[trouble->status]),
 			  "", 72);
 		text_wrap(out, trouble->reason, "  ", 72);

@@ -62,6 +62,18 @@ static const char *cut(struct arena *arena, const char *text, size_t width)
 	return arena_printf(arena, "%.*s~", (int)bytes, text);
 }
 
+/* Why a row has no verdict, unless boots would do, which the headline says. */
+static void put_reasons(struct arena *arena, struct result_row *const *rows, size_t count,
+			FILE *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i]->reason && !rows[i]->boots_needed)
+			text_wrap(out,
+				  arena_printf(arena, "%s: %s", rows[i]->name, rows[i]->reason), "",
+				  WIDTH);
+	}
+}
+
 static void rows_table(const struct comparison *comparison, struct result_row *const *rows,
 		       size_t count, FILE *out)
 {
@@ -94,6 +106,7 @@ static void rows_table(const struct comparison *comparison, struct result_row *c
 		table.cells[i] =
 			cut(arena, table.cells[i], WIDTH > taken + 12 ? WIDTH - taken : 12);
 	table_text(&table, out);
+	put_reasons(arena, rows, count, out);
 	if (unit)
 		text_wrap(out, arena_printf(arena, "(figures without a unit: %s)", unit), "",
 			  WIDTH);
@@ -133,8 +146,9 @@ void report_text(const struct comparison *comparison, FILE *out)
 	for (size_t i = 0; i < comparison->notes.count; i++) {
 		const struct note *note = &comparison->notes.items[i];
 
-		sentence(arena_printf(arena, "%s%s%s", note->subject ? note->subject : "",
-				      note->subject ? ": " : "", note->text),
-			 comparison, out);
+		text_wrap(out,
+			  arena_printf(arena, "Note: %s%s%s.", note->subject ? note->subject : "",
+				       note->subject ? ": " : "", note->text),
+			  "", WIDTH);
 	}
 }

@@ -148,7 +148,8 @@ static void add_row(struct single *single, struct single_section *section,
 		row->high = values[row->runs - 1];
 	}
 	free(values);
-	if (!strcmp(metric->name, "time") && !row->quantity.instructions) {
+	if (!strcmp(metric->name, "time") && !row->quantity.instructions &&
+	    !row->quantity.virtual_time) {
 		const struct group_metric *per_page = group_metric(group, "time_per_page");
 
 		if (per_page)
@@ -228,23 +229,6 @@ static const char *constant_options(struct single *single, const struct single_s
 					    json_string_value(value));
 	}
 	return others ? text : "";
-}
-
-const char *variant_without(struct arena *arena, const struct group *group, const char *constant)
-{
-	const char *text = "", *key;
-	json_t *value;
-
-	json_object_foreach (group->options, key, value) {
-		const char *pair = arena_printf(arena, "%s=%s", key, json_string_value(value));
-		const char *at = strstr(constant, pair);
-		size_t length = strlen(pair);
-
-		if (at && (at == constant || at[-1] == ',') && (!at[length] || at[length] == ','))
-			continue;
-		text = arena_printf(arena, "%s%s%s", text, *text ? "," : "", pair);
-	}
-	return *text ? text : "all";
 }
 
 static void add_troubles(struct single *single)

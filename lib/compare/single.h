@@ -49,9 +49,6 @@ struct single {
 void single_build(struct dataset *dataset, const struct claim *claims, size_t nclaims,
 		  struct single *single);
 
-/* The options of a group without those in constant, or "all" when none is left. In the arena. */
-const char *variant_without(struct arena *arena, const struct group *group, const char *constant);
-
 void single_markdown(const struct single *single, FILE *out);
 void single_text(const struct single *single, FILE *out);
 json_t *single_json(const struct single *single);

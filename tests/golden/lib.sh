@@ -38,22 +38,24 @@ env_file() {
 
 # runs KERNEL BOOT OPTIONS VALUE..: one ok record a value; OPTIONS as op=ftruncate,folio=4k
 runs() {
-	local kernel=$1 number=$2 options=$3 boot file
+	local kernel=$1 number=$2 options=$3 boot file seen
 	shift 3
 	boot=$(boot_id "$number")
 	file=$kernel/$boot.jsonl
 	mkdir -p "$kernel"
 	[ -e "$kernel/$boot.env.json" ] || env_file "$kernel" "$number"
+	touch "$file"
+	seen=$(wc -l <"$file")
 	printf '%s\n' "$@" | jq -c --arg kernel "$kernel" --arg boot "$boot" --arg case "$CASE" \
 		--arg options "$options" --arg scale "$SCALE" --argjson params "$PARAMS" \
 		--argjson identity "$IDENTITY" --arg metric "$METRIC" --arg unit "$UNIT" \
 		--arg better "$BETTER" --argjson start "$START" --argjson number "$number" \
-		--argjson cost "$COST" '
+		--argjson cost "$COST" --argjson seen "$seen" '
 		{schema:1, kernel:$kernel, boot:$boot, invocation:"i1", case:$case, variant:$options,
 		 options:($options | split(",") | map(split("=") | {(.[0]):.[1]}) | add),
 		 scale:$scale, params:$params, identity:$identity,
-		 run:input_line_number, seq:input_line_number, status:"ok", reason:null,
-		 started:(($start + 3600 * $number + 60 * input_line_number) | todate),
+		 run:input_line_number, seq:(input_line_number + $seen), status:"ok", reason:null,
+		 started:(($start + 3600 * $number + 60 * (input_line_number + $seen)) | todate),
 		 cost_ns:{prepare:1, measure:., total:$cost},
 		 metrics:{($metric):{value:., unit:$unit, better:$better}},
 		 samples:[], sample_unit:$unit, counters:{}, counters_empty:{}, probes:{}, checks:{}}' \
@@ -64,7 +66,7 @@ runs() {
 ended() {
 	runs "$1" "$2" "$3" 0
 	edit "$1" "$2" --arg status "$4" --arg reason "$5" \
-		'if .metrics[].value == 0 then .status = $status | .reason = $reason | .metrics = {} else . end'
+		'if [.metrics[].value] == [0] then .status = $status | .reason = $reason | .metrics = {} else . end'
 }
 
 # edit KERNEL BOOT JQ..: rewrites every record of a boot
@@ -78,10 +80,7 @@ edit() {
 
 # ms VALUE..: milliseconds as nanoseconds
 ms() {
-	local value
-	for value; do
-		jq -n --argjson ms "$value" '$ms * 1000000 | round'
-	done
+	printf '%s\n' "$@" | jq '. * 1000000 | round'
 }
 
 # metric KERNEL BOOT NAME UNIT BETTER JQ: adds a metric computed from each record to a boot
@@ -91,3 +90,30 @@ metric() {
 }
 
 OPS=fill=fallocate,state=resident
+S4K=folio=4k,$OPS
+SPMD=folio=pmd,$OPS
+
+# claim FILE JQ: a small claim about shmem-truncate, edited
+claim() {
+	jq -n '{schema:1, claim:"batch", case:"shmem-truncate", origin:"documented",
+		source:{title:"mm/shmem: remove folios in batches", author:"A. Author", date:null,
+			id:null, base:null, merged:null},
+		method:{runs:5, boots:2, within:"median", across:"mean", machine:"32 vCPU VM",
+			params:{size:8589934592}},
+		rows:[
+			{id:"ftruncate", kind:"change", where:{op:"ftruncate", folio:"4k"},
+			 metric:"time", unit:"ms", before:{value:1163}, after:{value:913}},
+			{id:"pmd", kind:"unchanged", margin:0.05, where:{op:"ftruncate", folio:"pmd"},
+			 metric:"time", unit:"ms", before:{range:[20,25]}, after:{range:[20,25]}}]}' |
+		jq "${2:-.}" >"$1"
+}
+
+# boots KERNEL FIRST OPTIONS VALUE..: one boot a value (in ms), one run each
+boots() {
+	local kernel=$1 number=$2 options=$3 value
+	shift 3
+	for value; do
+		runs "$kernel" "$number" "$options" "$(ms "$value")"
+		number=$((number + 1))
+	done
+}

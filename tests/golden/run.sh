@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Golden tests of build/compare: each NAME.test writes small results directories and calls check,
+# which records the command, its exit code, stdout and stderr; all of it must equal NAME.out.
+#
+#   run.sh COMPARE [NAME..]      UPDATE=1 writes the expected files instead
+
+set -euo pipefail
+export LC_ALL=C
+
+compare=$(realpath "$1")
+shift
+here=$(dirname "$(realpath "$0")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# check ARGUMENT..: runs the comparator in the test's directory
+check() {
+	local code=0
+	"$compare" "$@" >"$work/stdout" 2>"$work/stderr" || code=$?
+	{
+		printf '$ compare'
+		[ $# = 0 ] || printf ' %q' "$@"
+		printf '\nexit %d\n' "$code"
+		sed 's/^/| /' "$work/stdout"
+		sed 's/^/! /' "$work/stderr"
+		printf '\n'
+	} >>"$work/actual"
+}
+
+run_test() {
+	local test=$1 name
+	name=$(basename "$test" .test)
+	: >"$work/actual"
+	rm -rf "$work/dir"
+	mkdir "$work/dir"
+	if ! (
+		cd "$work/dir"
+		# shellcheck source=/dev/null
+		. "$here/lib.sh"
+		# shellcheck source=/dev/null
+		. "$test"
+	); then
+		echo "not ok - $name: the test could not be set up"
+		failed=1
+	elif [ "${UPDATE:-}" = 1 ]; then
+		cp "$work/actual" "$here/$name.out"
+		echo "updated $name"
+	elif diff -u "$here/$name.out" "$work/actual"; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		failed=1
+	fi
+}
+
+for test in "$here"/*.test; do
+	if [ $# = 0 ] || [[ " $* " = *" $(basename "$test" .test) "* ]]; then
+		run_test "$test"
+	fi
+done
+exit "$failed"
