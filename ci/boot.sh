@@ -78,6 +78,8 @@ if [ -z "$ENGINE" ]; then
 fi
 if [ -z "$KERNEL" ]; then KERNEL=$("$CI/build-kernel.sh"); fi
 [ -f "$KERNEL" ] || die "--kernel: no such image: $KERNEL" 2
+[ "$(dd if="$KERNEL" bs=1 skip=514 count=4 status=none | tr -d '\0')" = HdrS ] ||
+	die "--kernel: $KERNEL is not a bzImage (no HdrS at 0x202)" 2
 
 CPU=qemu64,+rdrand
 CMDLINE="console=ttyS0 panic=-1 oops=panic nokaslr root=root rootfstype=9p ro init=$INIT"
@@ -199,7 +201,7 @@ while kill -0 "$CHILD" 2>/dev/null; do
 	break
 done
 STATUS=0
-wait "$CHILD" || STATUS=$?
+wait "$CHILD" 2>/dev/null || STATUS=$?
 CHILD=
 
 # --- the judgement ----------------------------------------------------------------------------

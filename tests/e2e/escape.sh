@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs as root inside a guest and tries to write the host's root; ends 0 when every way was closed.
+# What it would leave is named NAME, so that the host can look for it.
+set -u
+name=$1
+cd "$(dirname "$0")" || exit 1
+open=0
+
+try() {
+	if "$@" 2>/dev/null; then
+		echo "open: $*"
+		open=1
+	fi
+}
+
+writes() {
+	try touch "/$name"
+	try touch "$name"
+	try touch "/usr/local/$name"
+	try mkdir "/etc/$name"
+	try bash -c "echo x >>../../Makefile"
+	try chmod 0777 ../../Makefile
+	try chown 1:1 ../../Makefile
+	try ln ../../Makefile "$name"
+	try mknod "/usr/local/$name" b 8 0
+	try truncate -s 0 /etc/hostname
+	try setfattr -n user.x -v y ../../Makefile
+}
+
+writes
+mount -o remount,rw / 2>/dev/null # whatever it says, the writes tell
+writes
+mkdir -p /tmp/second
+if mount -t 9p -o trans=virtio,version=9p2000.L,rw root /tmp/second; then
+	try touch "/tmp/second/$name"
+	try mkdir "/tmp/second/etc/$name"
+fi
+# Out of the results share: neither a link nor a climb leads anywhere but here.
+ln -s / /run/results/link
+try touch "/run/results/link/$name"
+try touch "/run/results/../../../usr/local/$name"
+touch /run/results/inside || open=1
+exit "$open"
