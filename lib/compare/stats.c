@@ -177,11 +177,11 @@ double stats_permutation(const double *before, size_t nbefore, const double *aft
 		last[i] = n;
 	do {
 		const size_t *chosen = gsl_combination_data(choice);
-		size_t changed = nbefore;
+		size_t changed = 0;
 
 		/* sums[i] is the sum of the first i; the next choice mostly changes the last one. */
-		while (changed && chosen[changed - 1] != last[changed - 1])
-			changed--;
+		while (changed < nbefore && chosen[changed] == last[changed])
+			changed++;
 		for (size_t i = changed; i < nbefore; i++) {
 			last[i] = chosen[i];
 			sums[i + 1] = sums[i] + values[chosen[i]];
