@@ -178,6 +178,72 @@ ab: all $(GUEST_INIT)
 check-e2e: all $(GUEST_INIT)
 	tests/e2e/run.sh
 
+# --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------
+COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input %/test_table,$(UNIT_BINS))
+.PHONY: check-compare check-claims bench-compare compare trust fuzz fuzz-smoke
+check-compare: $(COMPARE_BIN) $(COMPARE_UNITS) check-claims
+	@set -e; for t in $(COMPARE_UNITS); do $$t; done
+	@tests/golden/run.sh $(COMPARE_BIN)
+	@tests/golden/kunit.sh
+	@$(COMPARE_BIN) --trust --repetitions 2000 | tail -n 3
+
+# Every claim against what its case says of itself.
+check-claims: $(COMPARE_BIN) $(CASE_BINS)
+	@set -e; for c in $(CASE_NAMES); do \
+		$(BUILD)/cases/$$c --describe >$(BUILD)/$$c.describe.json; \
+		for f in cases/$$c.*.json; do \
+			if [ -e "$$f" ]; then \
+				$(COMPARE_BIN) --check-claims $(BUILD)/$$c.describe.json "$$f"; \
+				echo "ok - claim $$f"; \
+			fi; \
+		done; \
+	done
+
+bench-compare: $(COMPARE_BIN)
+	@tests/bench/compare.sh $(COMPARE_BIN)
+
+# make compare BEFORE=results/base AFTER=results/patched [FORMAT=text] [GATE=reproduced]
+compare: $(COMPARE_BIN)
+	@$(COMPARE_BIN) $(if $(FORMAT),--format $(FORMAT)) $(if $(GATE),--gate $(GATE)) \
+		$(if $(FORCE_COMPARE),--force) "$(BEFORE)" "$(AFTER)"
+
+trust: $(COMPARE_BIN)
+	@$(COMPARE_BIN) --trust
+
+# libFuzzer comes with clang. fuzz-smoke is a minute in all and leaves the corpus alone; fuzz takes
+# FUZZ_SECONDS a target and merges what is new into the corpus.
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_BINS := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
+FUZZ_SECONDS ?= 600
+FUZZ_RUN = -timeout=10 -rss_limit_mb=1024 -print_final_stats=0 -verbosity=0
+FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
+have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
+	$(CLANG) -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null && echo y)
+build/fuzz/%: tests/fuzz/%.c $(COMPARE_SRC) $(wildcard lib/compare/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined $(CPPFLAGS) -o $@ $< $(COMPARE_SRC) \
+		$(GSL_LIBS) $(JANSSON_LIBS) -lm
+fuzz-smoke:
+	@$(if $(call have_fuzzer),$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=20 KEEP=,\
+		echo "ok - fuzz # SKIP no clang with libFuzzer")
+fuzz:
+	@$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=$(FUZZ_SECONDS) KEEP=1
+.PHONY: fuzz-run
+fuzz-run: $(FUZZ_BINS)
+	@set -e; for t in $(FUZZ_BINS:build/fuzz/fuzz_%=%); do \
+		new=$$(mktemp -d build/fuzz/new.XXXXXX); \
+		build/fuzz/fuzz_$$t $(FUZZ_RUN) -max_total_time=$(SECONDS_A_TARGET) -max_len=8192 \
+			$$new tests/fuzz/corpus/$$t >build/fuzz/$$t.log 2>&1 || \
+			{ cat build/fuzz/$$t.log; exit 1; }; \
+		echo "ok - fuzz $$t: $(SECONDS_A_TARGET) s"; \
+		if [ -n "$(KEEP)" ]; then \
+			build/fuzz/fuzz_$$t -merge=1 tests/fuzz/corpus/$$t $$new \
+				>>build/fuzz/$$t.log 2>&1; \
+		fi; \
+		rm -rf "$$new"; \
+	done
+
 .PHONY: clean FORCE
 FORCE:
 clean:

@@ -155,35 +155,47 @@ struct stats_difference stats_welch(const double *before, size_t nbefore, const 
 double stats_permutation(const double *before, size_t nbefore, const double *after, size_t nafter)
 {
 	size_t n = nbefore + nafter, extreme = 0, all = 0;
-	double total, seen, *values;
+	double total, seen, *values, *sums;
 	gsl_combination *choice;
+	size_t *last;
 
 	if (!nbefore || !nafter || n > 170 ||
 	    gsl_sf_choose((unsigned int)n, (unsigned int)nbefore) > 5e6)
 		return NAN;
 	values = malloc(n * sizeof(*values));
+	sums = calloc(nbefore + 1, sizeof(*sums));
+	last = malloc(nbefore * sizeof(*last));
 	choice = gsl_combination_calloc(n, nbefore);
-	if (!values || !choice) {
-		free(values);
-		gsl_combination_free(choice);
-		return NAN;
-	}
+	if (!values || !sums || !last || !choice)
+		goto out;
 	memcpy(values, before, nbefore * sizeof(*values));
 	memcpy(values + nbefore, after, nafter * sizeof(*values));
 	total = stats_mean(values, n) * (double)nbefore;
 	seen = fabs(stats_mean(before, nbefore) * (double)nbefore - total);
+	/* No choice has its element 0 there: all is new at first. */
+	for (size_t i = 0; i < nbefore; i++)
+		last[i] = n;
 	do {
-		double sum = 0;
+		const size_t *chosen = gsl_combination_data(choice);
+		size_t changed = 0;
 
-		for (size_t i = 0; i < nbefore; i++)
-			sum += values[gsl_combination_get(choice, i)];
+		/* sums[i] is the sum of the first i; the next choice mostly changes the last one. */
+		while (changed < nbefore && chosen[changed] == last[changed])
+			changed++;
+		for (size_t i = changed; i < nbefore; i++) {
+			last[i] = chosen[i];
+			sums[i + 1] = sums[i] + values[chosen[i]];
+		}
 		/* Sums of the same numbers in another order differ in the last bits. */
-		extreme += fabs(sum - total) >= seen - 1e-12 * (1 + fabs(total));
+		extreme += fabs(sums[nbefore] - total) >= seen - 1e-12 * (1 + fabs(total));
 		all++;
 	} while (gsl_combination_next(choice) == GSL_SUCCESS);
+out:
 	gsl_combination_free(choice);
 	free(values);
-	return (double)extreme / (double)all;
+	free(sums);
+	free(last);
+	return all ? (double)extreme / (double)all : NAN;
 }
 
 struct ranked {

@@ -80,7 +80,7 @@ edit() {
 
 # ms VALUE..: milliseconds as nanoseconds
 ms() {
-	printf '%s\n' "$@" | jq '. * 1000000 | round'
+	printf '%s\n' "$@" | awk '{ printf "%.0f\n", $1 * 1000000 }'
 }
 
 # metric KERNEL BOOT NAME UNIT BETTER JQ: adds a metric computed from each record to a boot
@@ -104,8 +104,8 @@ claim() {
 			{id:"ftruncate", kind:"change", where:{op:"ftruncate", folio:"4k"},
 			 metric:"time", unit:"ms", before:{value:1163}, after:{value:913}},
 			{id:"pmd", kind:"unchanged", margin:0.05, where:{op:"ftruncate", folio:"pmd"},
-			 metric:"time", unit:"ms", before:{range:[20,25]}, after:{range:[20,25]}}]}' |
-		jq "${2:-.}" >"$1"
+			 metric:"time", unit:"ms", before:{range:[20,25]}, after:{range:[20,25]}}]} |
+		'"${2:-.}" >"$1"
 }
 
 # boots KERNEL FIRST OPTIONS VALUE..: one boot a value (in ms), one run each
