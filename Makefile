@@ -166,16 +166,26 @@ $(GUEST_INIT): ci/guest/init.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $< -ljansson
 
-ENGINE ?=
-BOOTS ?= 2
-RUNS ?= 5
+# Also for ab: ENGINE BOOTS BASE CASES VARIANT SCALE SIZE RUNS CPUS MEMORY SWAP OUT GATE LOOKS;
+# SETTLE=1 looks until nothing is inconclusive, FRESH=1 begins again. ci/ab.sh --help has the rest.
 BEFORE ?= base
+ab_option = $(if $($(2)),--$(1) '$($(2))')
+AB_ARGS = --before '$(BEFORE)' --after '$(AFTER)' $(call ab_option,base,BASE) $(call ab_option,boots,BOOTS) \
+	$(call ab_option,case,CASES) $(call ab_option,variant,VARIANT) $(call ab_option,scale,SCALE) \
+	$(call ab_option,size,SIZE) $(call ab_option,runs,RUNS) $(call ab_option,engine,ENGINE) \
+	$(call ab_option,cpus,CPUS) $(call ab_option,memory,MEMORY) $(call ab_option,swap,SWAP) \
+	$(call ab_option,out,OUT) $(call ab_option,gate,GATE) $(call ab_option,looks,LOOKS) \
+	$(if $(SETTLE),--until-settled) $(if $(FRESH),--fresh)
 .PHONY: kernel ab check-e2e
 kernel: $(GUEST_INIT)
-	ci/build-kernel.sh $(if $(SOURCE),--source $(SOURCE))
+	@ci/build-kernel.sh $(if $(SOURCE),--source '$(SOURCE)') $(foreach p,$(PATCHES),--patch '$(p)')
 ab: all $(GUEST_INIT)
-	ci/ab.sh $(AB_ARGS)
-check-e2e: all $(GUEST_INIT)
+	@ci/ab.sh $(AB_ARGS)
+SHMEM_MODEL := build/tests/e2e/shmem_model
+$(SHMEM_MODEL): tests/e2e/shmem_model.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 $(WARN) -D_GNU_SOURCE -o $@ $<
+check-e2e: all $(GUEST_INIT) $(SHMEM_MODEL)
 	tests/e2e/run.sh
 
 # --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------

@@ -18,6 +18,8 @@ A SPEC is `base`, an image, a kernel tree, TREE@REF, linux-source-VERSION, a mes
   --engine NAME --cpus N --memory SIZE --swap SIZE --timeout SECONDS      as ci/boot.sh
   --case NAMES --variant FILTER --scale SCALE --size BYTES --runs N       as run.sh
                      (scale: smoke under icount, else quick)
+  --jobs N           boots at a time (default: under icount, which does not notice, the processors
+                     but at most 4; else 1)
   --gate GATE        as build/compare
   --out DIR          records and reports (default: a directory below results/ab that belongs to
                      exactly this comparison; the same command goes on where it was stopped)
@@ -28,14 +30,14 @@ END
 }
 
 BEFORE='' AFTER='' BASE=linux-source-6.12 BOOTS=2 SETTLE=false LOOKS=4 ENGINE='' CPUS=1 MEMORY=2G
-SWAP='' TIMEOUT=900 CASES='' VARIANT='' SCALE='' SIZE='' RUNS=5 GATE='' OUT='' FRESH=false
+SWAP='' TIMEOUT=900 CASES='' VARIANT='' SCALE='' SIZE='' RUNS=5 GATE='' OUT='' FRESH=false JOBS=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--until-settled) SETTLE=true && shift && continue ;;
 	--fresh) FRESH=true && shift && continue ;;
 	--help | -h) usage && exit 0 ;;
 	--before | --after | --base | --boots | --looks | --engine | --cpus | --memory | --swap | \
-		--timeout | --case | --variant | --scale | --size | --runs | --gate | --out)
+		--timeout | --case | --variant | --scale | --size | --runs | --gate | --out | --jobs)
 		[ $# -ge 2 ] || die "$1 needs a value" 2
 		;;
 	*) die "unknown argument $1 (--help lists them)" 2 ;;
@@ -57,6 +59,7 @@ while [ $# -gt 0 ]; do
 	--size) SIZE=$2 ;;
 	--runs) RUNS=$2 ;;
 	--gate) GATE=$2 ;;
+	--jobs) JOBS=$2 ;;
 	--out) OUT=$2 ;;
 	esac
 	shift 2
@@ -64,7 +67,7 @@ done
 if [ -z "$BEFORE" ] || [ -z "$AFTER" ]; then
 	die "two kernels are needed: --before SPEC --after SPEC" 2
 fi
-for n in "boots $BOOTS" "looks $LOOKS" "runs $RUNS"; do
+for n in "boots $BOOTS" "looks $LOOKS" "runs $RUNS" "jobs ${JOBS:-1}"; do
 	[[ ${n#* } =~ ^[1-9][0-9]*$ ]] || die "--${n% *}: expected a number of at least 1, found '${n#* }'" 2
 done
 need jq flock
@@ -80,15 +83,19 @@ if [ -z "$SCALE" ]; then
 	[ "$ENGINE" != icount ] || SCALE=smoke
 fi
 $SETTLE || LOOKS=1
+if [ -z "$JOBS" ]; then
+	JOBS=1
+	[ "$ENGINE" != icount ] || JOBS=$(($(nproc) < 4 ? $(nproc) : 4))
+fi
 
 # shellcheck disable=SC2317
 finish() {
-	if [ -n "${CHILD:-}" ]; then
-		kill -TERM "$CHILD" 2>/dev/null || true
-		wait "$CHILD" 2>/dev/null || true
-	fi
+	local pid
+	for pid in ${CHILD:-} "${RUNNING[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
+	wait 2>/dev/null || true
 	clear_progress
 }
+declare -A RUNNING=() # boots under way: number -> pid
 trap finish EXIT
 trap 'say "stopped; the same command goes on from here"; exit 130' INT
 trap 'say "stopped; the same command goes on from here"; exit 143' TERM HUP
@@ -173,7 +180,7 @@ if [ -e "$OUT/plan.json" ]; then
 		die "$OUT holds another comparison (it differs in: $other); --fresh begins again" 2
 fi
 printf '%s\n' "$PLAN" >"$OUT/plan.json.new" && mv "$OUT/plan.json.new" "$OUT/plan.json"
-say "$LABEL_A against $LABEL_B: $BOOTS boots of each under $ENGINE, $RUNS runs a boot, in $OUT"
+say "$LABEL_A against $LABEL_B: $BOOTS boot(s) of each under $ENGINE, $RUNS run(s) a boot, in $OUT"
 
 # --- the boots --------------------------------------------------------------------------------
 
@@ -190,37 +197,51 @@ forget() {
 	rm -rf "$1"
 }
 
+declare -A BEGAN=() # when each boot under way began
 SPENT=0 DONE_HERE=0
-time_left() {
-	if [ "$DONE_HERE" -eq 0 ]; then
-		printf 'time left not yet known'
-	else
-		local left=$((SPENT * (TOTAL - $1 + 1) / DONE_HERE - $2))
-		printf 'about %s left' "$(clock $((left > 0 ? left : 0)))"
-	fi
+
+dir_of() {
+	printf '%s/boots/%02d-%s' "$OUT" "$1" "$(label_of "$1")"
 }
 
-boot() {
-	local n=$1 label=$LABEL_A image=$IMAGE_A dir start=$SECONDS status=0 took
-	if [ "$(side_of "$n")" = B ]; then label=$LABEL_B image=$IMAGE_B; fi
-	dir=$OUT/boots/$(printf '%02d' "$n")-$label
-	[ ! -e "$dir/done" ] || return 0
+label_of() {
+	if [ "$(side_of "$1")" = A ]; then echo "$LABEL_A"; else echo "$LABEL_B"; fi
+}
+
+# Seconds that the boots not yet done will take, from those done: $1 of them are left.
+time_left() {
+	if [ "$DONE_HERE" -eq 0 ]; then
+		echo 'time left not yet known'
+		return
+	fi
+	local left=$((SPENT * $1 / DONE_HERE)) n
+	for n in "${!RUNNING[@]}"; do left=$((left - (SECONDS - BEGAN[$n]))); done
+	left=$((left / JOBS))
+	echo "about $(clock $((left > 0 ? left : 0))) left"
+}
+
+start_boot() {
+	local n=$1 image=$IMAGE_A dir
+	[ "$(side_of "$n")" = A ] || image=$IMAGE_B
+	dir=$(dir_of "$n")
 	[ ! -e "$dir" ] || forget "$dir"
 	mkdir -p "$dir"
 	spawn TERM "$CI/boot.sh" --kernel "$image" "${BOOT_ARGS[@]}" --results "$OUT" --boot-dir "$dir" -- \
-		--label "$label" "${RUN_ARGS[@]}" >"$dir/output" 2>"$dir/errors"
-	while kill -0 "$CHILD" 2>/dev/null; do
-		progress "boot $n of $TOTAL ($label): $(clock $((SECONDS - start)))," \
-			"$(time_left "$n" $((SECONDS - start)))"
-		nap 0.2
-	done
-	wait "$CHILD" || status=$?
-	CHILD=
-	took=$((SECONDS - start))
+		--label "$(label_of "$n")" "${RUN_ARGS[@]}" >"$dir/output" 2>"$dir/errors"
+	RUNNING[$n]=$CHILD CHILD=
+	BEGAN[$n]=$SECONDS
+}
+
+# end_boot N LEFT: the boot has ended; LEFT are still to be done.
+end_boot() {
+	local n=$1 label dir status=0 took
+	label=$(label_of "$n") dir=$(dir_of "$n") took=$((SECONDS - BEGAN[$n]))
+	wait "${RUNNING[$n]}" || status=$?
+	unset "RUNNING[$n]"
 	clear_progress
 	case $status in
 	0) ;;
-	1) say "boot $n ($label): some runs failed: $(grep -m 1 '^not ok' "$dir/output" || echo "see $dir/output")" ;;
+	1) say "boot $n ($label): some runs failed: see $dir/output" ;;
 	*)
 		cat "$dir/errors" >&2
 		[ "$status" -eq 125 ] || tail -n 3 "$dir/output" | sed 's/^/  | /' >&2
@@ -230,7 +251,26 @@ boot() {
 	esac
 	touch "$dir/done"
 	SPENT=$((SPENT + took)) DONE_HERE=$((DONE_HERE + 1))
-	say "boot $n of $TOTAL ($label): $(clock "$took"), $(time_left $((n + 1)) 0)"
+	say "boot $n of $TOTAL ($label): $(clock "$took"), $(time_left "$2")"
+}
+
+# Do the boots 1..TOTAL that are not done yet, JOBS at a time.
+boot_all() {
+	local todo=() n
+	for ((n = 1; n <= TOTAL; n++)); do [ -e "$(dir_of "$n")/done" ] || todo+=("$n"); done
+	while [ ${#todo[@]} -gt 0 ] || [ ${#RUNNING[@]} -gt 0 ]; do
+		while [ ${#todo[@]} -gt 0 ] && [ ${#RUNNING[@]} -lt "$JOBS" ]; do
+			start_boot "${todo[0]}"
+			todo=("${todo[@]:1}")
+		done
+		progress "boot $(printf '%s\n' "${!RUNNING[@]}" | sort -n | paste -sd ,) of $TOTAL," \
+			"$(time_left $((${#todo[@]} + ${#RUNNING[@]})))"
+		nap 0.2
+		for n in "${!RUNNING[@]}"; do
+			kill -0 "${RUNNING[$n]}" 2>/dev/null ||
+				end_boot "$n" $((${#todo[@]} + ${#RUNNING[@]} - 1))
+		done
+	done
 }
 
 CLAIMS=()
@@ -244,7 +284,7 @@ COMPARE=("$REPO/build/compare" "${CLAIMS[@]}" ${GATE:+--gate "$GATE"})
 VERDICT=0
 for ((look = 1; look <= LOOKS; look++)); do
 	TOTAL=$((2 * BOOTS * look))
-	for ((n = 1; n <= TOTAL; n++)); do boot "$n"; done
+	boot_all
 	VERDICT=0
 	"${COMPARE[@]}" --format markdown "$OUT/$LABEL_A" "$OUT/$LABEL_B" >"$OUT/report.md" || VERDICT=$?
 	[ "$VERDICT" -ne 2 ] || exit 2

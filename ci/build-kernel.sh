@@ -45,7 +45,7 @@ mkdir -p "$CACHE"/{sources,trees,images,git,work}
 
 # Fixed names, so that the same source gives the same image.
 export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
-export KBUILD_BUILD_USER=before-after KBUILD_BUILD_HOST=ci KBUILD_BUILD_VERSION=1
+export KBUILD_BUILD_USER=before-after KBUILD_BUILD_HOST=ci
 unset MAKEFLAGS MFLAGS MAKELEVEL KCONFIG_CONFIG
 COMPILER=$(gcc --version | head -n 1)
 
@@ -107,28 +107,52 @@ find_tree() {
 	TREE_ID=$dir
 }
 
-# Bring the source into $1: the package unpacked once and hard-linked, a git tree checked out
-# (only what differs is rewritten, so that objects of the last build stay good).
+# Bring TREE_DIR to the unpatched source: the package unpacked once and hard-linked, or a git tree
+# checked out. Only what differs is written, so that the objects of the last build stay good.
 put_source() {
-	local dir=$1 unpacked
+	local unpacked
 	if [ -n "${TREE:-}" ]; then
-		mkdir -p "$dir"
-		GIT_DIR=$GITDIR GIT_WORK_TREE=$dir GIT_INDEX_FILE=$dir.index \
-			git read-tree --reset -u "$TREE" || die "cannot check out $SOURCE_NAME"
-		return
+		mkdir -p "$TREE_DIR"
+		in_tree git read-tree --reset -u "$TREE" || die "cannot check out $SOURCE_NAME"
+	elif [ ! -d "$TREE_DIR" ]; then
+		unpacked=$(pristine)
+		if [ ! -d "$unpacked" ]; then
+			say "unpacking $TARBALL"
+			CLEAN+=("$unpacked.$$")
+			mkdir "$unpacked.$$"
+			tar -C "$unpacked.$$" --strip-components=1 -xf "$TARBALL" || die "cannot unpack $TARBALL"
+			mv "$unpacked.$$" "$unpacked"
+		fi
+		CLEAN+=("$TREE_DIR.$$")
+		cp -al "$unpacked" "$TREE_DIR.$$"
+		mv "$TREE_DIR.$$" "$TREE_DIR"
 	fi
-	[ ! -d "$dir" ] || return 0
-	unpacked=$CACHE/sources/$SOURCE-${SOURCE_ID:0:16}
-	if [ ! -d "$unpacked" ]; then
-		say "unpacking $TARBALL"
-		CLEAN+=("$unpacked.$$")
-		mkdir "$unpacked.$$"
-		tar -C "$unpacked.$$" --strip-components=1 -xf "$TARBALL" || die "cannot unpack $TARBALL"
-		mv "$unpacked.$$" "$unpacked"
-	fi
-	CLEAN+=("$dir.$$")
-	cp -al "$unpacked" "$dir.$$"
-	mv "$dir.$$" "$dir"
+	take_patches_back
+}
+
+pristine() {
+	printf '%s\n' "$CACHE/sources/$SOURCE-${SOURCE_ID:0:16}"
+}
+
+in_tree() {
+	GIT_DIR=$GITDIR GIT_WORK_TREE=$TREE_DIR GIT_INDEX_FILE=$TREE_DIR.index "$@"
+}
+
+# The files that patches have changed are listed in TREE_DIR.patched before they are: whatever
+# happened to the last build, they are put back, with a new date.
+take_patches_back() {
+	local path
+	[ -e "$TREE_DIR.patched" ] || return 0
+	while IFS= read -r path; do
+		rm -f "$TREE_DIR/$path"
+		if [ -n "${TREE:-}" ]; then
+			in_tree git cat-file -e ":$path" 2>/dev/null || continue
+			(cd "$TREE_DIR" && in_tree git checkout-index -f -- "$path")
+		elif [ -e "$(pristine)/$path" ]; then
+			cp "$(pristine)/$path" "$TREE_DIR/$path"
+		fi
+	done <"$TREE_DIR.patched"
+	rm "$TREE_DIR.patched"
 }
 
 # --- the patches ------------------------------------------------------------------------------
@@ -172,32 +196,37 @@ fetch_series() {
 	printf '%s\n' "$SPLIT/series.mbx"
 }
 
-# A directory of ours may stand inside somebody's repository: git must not look for one.
+# Patch TREE_DIR, or leave it as it was. The copy of a package and git write a changed file anew,
+# never into one that is hard-linked. Our cache may stand inside somebody's repository: git must not
+# look for one.
 apply_patches() {
-	local dir=$1 i log
-	log=$SPLIT/apply.log
+	local i log=$SPLIT/apply.log
+	sed -nE 's#^(---|\+\+\+) [ab]/([^\t]*).*#\2#p; s/^(rename|copy) (from|to) (.*)/\3/p' "${MAILS[@]}" |
+		sort -u >"$TREE_DIR.patched"
 	for i in "${!MAILS[@]}"; do
-		(cd "$dir" && GIT_CEILING_DIRECTORIES=$(dirname "$dir") \
-			git -c core.autocrlf=false apply --whitespace=nowarn "${MAILS[i]}") >"$log" 2>&1 ||
-			die "patch $((i + 1)) of ${#MAILS[@]}, ${NAMES[i]}, does not apply to $SOURCE_NAME: $(
-				sed -n 's/^error: //p' "$log" | paste -sd ';')"
+		(cd "$TREE_DIR" && GIT_CEILING_DIRECTORIES=${TREE_DIR%/*} \
+			git -c core.autocrlf=false apply --whitespace=nowarn "${MAILS[i]}") >"$log" 2>&1 && continue
+		take_patches_back
+		die "patch $((i + 1)) of ${#MAILS[@]}, ${NAMES[i]}, does not apply to $SOURCE_NAME: $(
+			sed -n 's/^error: //p' "$log" | paste -sd ';' | sed 's/;/; /g')"
 	done
 }
 
 # --- configuration and make -------------------------------------------------------------------
 
 kmake() {
-	make -C "$1" O=obj ARCH="$ARCH" "${@:2}"
+	make -C "$TREE_DIR" O=obj ARCH="$ARCH" "$@"
 }
 
 # Each symbol of our fragments must be what the fragment says after olddefconfig.
 configure() {
-	local dir=$1 lost
+	local dir=$TREE_DIR lost
+	mkdir -p "$dir/obj"
 	if [ "$(cat "$dir/obj/fragment.key" 2>/dev/null)" != "$CONFIG_KEY" ]; then
-		kmake "$dir" -s tinyconfig >"$dir.log" 2>&1 || die "make tinyconfig failed: $dir.log"
+		kmake -s tinyconfig >"$dir.log" 2>&1 || die "make tinyconfig failed: $(tail -n 1 "$dir.log") (log: $dir.log)"
 		cat "$FRAGMENT" "${EXTRA[@]}" >>"$dir/obj/.config"
 	fi
-	kmake "$dir" -s olddefconfig >"$dir.log" 2>&1 || die "make olddefconfig failed: $dir.log"
+	kmake -s olddefconfig >"$dir.log" 2>&1 || die "make olddefconfig failed: $(tail -n 1 "$dir.log") (log: $dir.log)"
 	lost=$(awk '
 		function symbol(line) { sub(/^# /, "", line); sub(/[ =].*/, "", line); return line }
 		!/^(# )?CONFIG_[A-Z0-9_a-z]+( is not set|=)/ { next }
@@ -212,10 +241,12 @@ configure() {
 	printf '%s\n' "$CONFIG_KEY" >"$dir/obj/fragment.key"
 }
 
-# make in $1 with progress; its log in $1.log. How many lines a whole build prints is remembered.
+# build NAME: make with progress; the log is TREE_DIR.log. uname -v tells the image's key, so that two
+# kernels never look alike. How many lines a whole build prints is remembered.
 build() {
-	local dir=$1 what=$2 start=$SECONDS lines total
-	total=$(cat "$CACHE/trees/$TREE_KEY.lines" 2>/dev/null || echo 0)
+	local dir=$TREE_DIR what=$1 start=$SECONDS lines total
+	export KBUILD_BUILD_VERSION=$IMAGE_KEY
+	total=$(cat "$dir.lines" 2>/dev/null || echo 0)
 	spawn TERM nice -n 10 make -C "$dir" O=obj ARCH="$ARCH" -j"$JOBS" "$TARGET" >"$dir.log" 2>&1
 	while kill -0 "$CHILD" 2>/dev/null; do
 		lines=$(wc -l <"$dir.log")
@@ -230,29 +261,27 @@ build() {
 	CHILD=
 	clear_progress
 	BUILD_SECONDS=$((SECONDS - start))
+	[ "$(wc -l <"$dir.log")" -le "$total" ] || wc -l <"$dir.log" >"$dir.lines"
 }
 
-# keep_image TREE KEY PATCH..: the image with what belongs to it, put in place by one rename.
+# The image with what belongs to it, put in place by one rename.
 keep_image() {
-	local dir=$1 key=$2 new=$CACHE/images/$2.$$ ids=
-	[ $# -eq 2 ] || ids=$PATCH_IDS
-	shift 2
+	local new=$CACHE/images/$IMAGE_KEY.$$
 	CLEAN+=("$new")
 	mkdir "$new"
-	cp "$dir/obj/$IMAGE" "$new/${IMAGE##*/}"
-	cp "$dir/obj/.config" "$new/config"
-	cp "$dir/obj/System.map" "$new/"
-	jq -n --arg key "$key" --arg source "$SOURCE_NAME" --arg source_id "$SOURCE_ID" \
+	cp "$TREE_DIR/obj/$IMAGE" "$TREE_DIR/obj/System.map" "$new/"
+	cp "$TREE_DIR/obj/.config" "$new/config"
+	jq -n --arg key "$IMAGE_KEY" --arg source "$SOURCE_NAME" --arg source_id "$SOURCE_ID" \
 		--arg config "$(key <"$new/config")" --arg compiler "$COMPILER" \
-		--arg release "$(cat "$dir/obj/include/config/kernel.release")" \
-		--argjson seconds "$BUILD_SECONDS" --arg patch_ids "$ids" \
+		--arg release "$(cat "$TREE_DIR/obj/include/config/kernel.release")" \
+		--argjson seconds "$BUILD_SECONDS" --arg patch_ids "$PATCH_IDS" \
 		'{schema: 1, key: $key, release: $release, source: $source, source_id: $source_id,
 		  patches: [$ARGS.positional, ($patch_ids | split("\n") | map(select(. != "")))]
 			| transpose | map({name: .[0], sha256: .[1]}),
 		  config: $config, compiler: $compiler, build_seconds: $seconds}' \
-		--args "$@" >"$new/image.json"
-	rm -rf "${CACHE:?}/images/$key"
-	mv "$new" "$CACHE/images/$key"
+		--args "${NAMES[@]}" >"$new/image.json"
+	rm -rf "${CACHE:?}/images/$IMAGE_KEY"
+	mv "$new" "$CACHE/images/$IMAGE_KEY"
 }
 
 # --- together ---------------------------------------------------------------------------------
@@ -276,38 +305,25 @@ if [ -e "$OUT" ]; then
 	exit 0
 fi
 
-# One builder a tree; whoever waited finds the image made.
+# One builder a tree; whoever waited finds the image made. Patches are applied in the tree itself: a
+# copy elsewhere would be compiled whole, because the kernel's own tools hold their absolute path.
 TREE_DIR=$CACHE/trees/$TREE_KEY
 exec {LOCK}>"$TREE_DIR.lock"
 flock -n "$LOCK" || {
 	say "waiting for another build in $TREE_DIR"
 	flock "$LOCK"
 }
-put_source "$TREE_DIR"
-if [ -n "$PATCH_IDS" ] && [ ! -e "$OUT" ]; then
-	# Sources as hard links (git and make replace files, they do not write into them). Patches
-	# first: one that does not apply is told before minutes of building.
-	WORK=$CACHE/work/$IMAGE_KEY.$$
-	CLEAN+=("$WORK")
-	mkdir "$WORK"
-	find "$TREE_DIR" -mindepth 1 -maxdepth 1 ! -name obj -exec cp -al -t "$WORK" {} +
-	apply_patches "$WORK"
-fi
-if [ ! -e "$CACHE/images/$BASE_KEY/${IMAGE##*/}" ] || [ ! -d "$TREE_DIR/obj" ]; then
-	say "building $SOURCE_NAME in $TREE_DIR"
-	mkdir -p "$TREE_DIR/obj"
-	configure "$TREE_DIR"
-	build "$TREE_DIR" "$SOURCE_NAME"
-	[ -e "$TREE_DIR.lines" ] || wc -l <"$TREE_DIR.log" >"$TREE_DIR.lines"
-	keep_image "$TREE_DIR" "$BASE_KEY"
-	say "built $SOURCE_NAME in $(clock "$BUILD_SECONDS")"
-fi
 if [ ! -e "$OUT" ]; then
-	cp -a "$TREE_DIR/obj" "$WORK/obj"
-	flock -u "$LOCK"
-	configure "$WORK"
-	build "$WORK" "${NAMES[*]}"
-	keep_image "$WORK" "$IMAGE_KEY" "${NAMES[@]}"
-	say "built ${NAMES[*]} in $(clock "$BUILD_SECONDS")"
+	put_source
+	NAME=$SOURCE_NAME
+	if [ ${#MAILS[@]} -gt 0 ]; then
+		apply_patches
+		NAME=${NAMES[*]}
+	fi
+	say "building $NAME in $TREE_DIR"
+	configure
+	build "$NAME"
+	keep_image
+	say "built $NAME in $(clock "$BUILD_SECONDS")"
 fi
 printf '%s\n' "$OUT"

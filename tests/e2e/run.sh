@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The end-to-end tests: kernels built, booted and compared. Skipped, saying so, where that cannot be.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+for tool in "qemu-system-$(uname -m)" flex bison bc jq setpriv; do
+	command -v "$tool" >/dev/null || {
+		echo "ok 1 - end to end # SKIP $tool is not installed"
+		exit 0
+	}
+done
+[ "$(id -u)" -eq 0 ] || {
+	echo 'ok 1 - end to end # SKIP needs root: a guest reads the root of the host'
+	exit 0
+}
+failed=0
+for part in build boots treatments; do
+	echo "# $part"
+	"./$part.sh" || failed=1
+done
+exit "$failed"

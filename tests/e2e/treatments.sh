@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The suite tested with kernels whose difference is known: a treatment moves the variants that it
+# lists, in the direction of its claim, and no other; a kernel against itself moves nothing.
+#
+#   treatments.sh [TREATMENT..]     default: 6.12-shmem-batch-remove
+set -euo pipefail
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+[ $# -gt 0 ] || set -- 6.12-shmem-batch-remove
+BOOTS=2 RUNS=5
+
+# ab OUT BEFORE AFTER CASES: the comparison's own verdict is not asked here.
+ab() {
+	local status=0
+	"$REPO/ci/ab.sh" --before "$2" --after "$3" --boots "$BOOTS" --runs "$RUNS" --engine icount \
+		--case "$4" --out "$1" --gate none || status=$?
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+}
+
+# Every row that was measured, of claims and without, once: its variant, ratio and interval.
+ROWS='[.claims[].rows[], .others[]? | select(.pooled.low != null) | select(.metric == "time" or .metric == null)]
+	| unique_by([.case, .options, .metric])'
+
+moves() {
+	local name=$1 patch=$REPO/ci/treatments/$1.patch facts=$REPO/ci/treatments/$1.json
+	local cases before=base after=$patch
+	cases=$(jq -r '[.moves[].case] | unique | join(",")' "$facts")
+	[ "$(jq -r .side "$facts")" = after ] || { before=$patch after=base; }
+	ab "$SCRATCH/$name" "$before" "$after" "$cases"
+	jq -r "$ROWS | .[] | \"\(.case) \(.options | tojson): ratio \(.pooled.ratio), 90 % \(.pooled.low) to \(.pooled.high)\"" \
+		"$SCRATCH/$name/compare.json"
+	jq -e --slurpfile facts "$facts" "$ROWS"' as $rows
+		| $facts[0].moves as $moves
+		| def listed: . as $row | any($moves[]; .case == $row.case and
+			(.where | to_entries | all(.[]; $row.options[.key] == .value)));
+		  [$rows[] | select(listed)] as $moved | [$rows[] | select(listed | not)] as $still
+		| ($moved | length > 0)
+		  and all($moved[]; .pooled.high < 0.998 and (.pooled.high - .pooled.low) / 2 <= 0.005)
+		  and all($still[]; .pooled.ratio > 0.995 and .pooled.ratio < 1.005)' \
+		"$SCRATCH/$name/compare.json"
+}
+
+still() {
+	ab "$SCRATCH/aa" base base "$1"
+	jq -r "$ROWS | .[] | \"\(.case) \(.options | tojson): d \(.pooled.d)\"" "$SCRATCH/aa/compare.json"
+	jq -e "$ROWS"' | length > 0 and all(.[]; .pooled.d | fabs < 0.001)' "$SCRATCH/aa/compare.json"
+}
+
+# Stopped by kill -9 in its second boot, the comparison goes on with what is missing.
+resumes() {
+	local out=$SCRATCH/resumed pid n
+	"$REPO/ci/ab.sh" --before base --after base --boots 1 --runs 1 --jobs 1 --engine icount \
+		--case shmem-truncate --variant op=punch,folio=pmd --out "$out" --gate none >/dev/null &
+	pid=$!
+	wait_for "[ -e $out/boots/01-base/done ] && [ -e $out/boots/02-base-again/console ]"
+	kill -KILL "$pid"
+	wait "$pid" || true
+	wait_for "[ -z \"\$(qemus_of $out)\" ]"
+	n=$(stat -c %Y "$out/boots/01-base/done")
+	expect 3 "$REPO/ci/ab.sh" --before base --after base --boots 1 --runs 1 --jobs 1 --engine icount \
+		--case shmem-truncate --variant op=punch,folio=pmd --out "$out" --gate none
+	[ "$n" -eq "$(stat -c %Y "$out/boots/01-base/done")" ]
+	[ "$(find "$out/base" -name '*.jsonl' | wc -l)" -eq 1 ]
+	[ "$(find "$out/base-again" -name '*.jsonl' | wc -l)" -eq 1 ]
+}
+
+# The patched tmpfs is still a tmpfs.
+model() {
+	local image args words
+	image=$("$REPO/ci/build-kernel.sh" --patch "$REPO/ci/treatments/6.12-shmem-batch-remove.patch")
+	for args in 'huge=never 0 1 3000' 'huge=never 1 2 1000' 'huge=always 0 3 1000' 'huge=always 1 4 1000'; do
+		read -ra words <<<"$args"
+		# shellcheck disable=SC2016
+		"$REPO/ci/boot.sh" --kernel "$image" --engine tcg --cpus 2 --swap 64M --results "$SCRATCH/model" -- \
+			sh -c 'mkswap -q /dev/vda && swapon /dev/vda && mkdir /tmp/m && exec "$@"' sh \
+			"$REPO/build/tests/e2e/shmem_model" /tmp/m "${words[@]}"
+	done
+}
+
+for treatment; do
+	check "$treatment moves what it lists and nothing else" moves "$treatment"
+	if [ "$treatment" = 6.12-shmem-batch-remove ]; then
+		check "$treatment keeps every byte and every count" model
+	fi
+done
+check 'a kernel against itself does not move' still shmem-truncate
+check 'kill -9, and on with the boots that are missing' resumes
+finish
