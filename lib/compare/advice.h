@@ -9,10 +9,7 @@
 #include "compare/comparison.h"
 
 /* Nobody boots a kernel more often for a table: beyond this a row is said to lie on a border. */
-enum {
-	ADVICE_BOOTS_MAX = 100,
-	ADVICE_RUNS_MAX = 1000
-};
+enum { ADVICE_BOOTS_MAX = 100, ADVICE_RUNS_MAX = 1000 };
 
 void advice_build(struct comparison *comparison);
 /* One or two sentences, or NULL when nothing is open. In the comparison's arena. */

@@ -9,25 +9,10 @@
 #include "compare/arena.h"
 #include "compare/input.h"
 
-enum row_kind {
-	ROW_CHANGE,
-	ROW_UNCHANGED,
-	ROW_DESCRIBE
-};
-enum value_form {
-	FORM_VALUE,
-	FORM_RANGE,
-	FORM_RUNS,
-	FORM_RATIO
-};
-enum within {
-	WITHIN_MEDIAN,
-	WITHIN_MEAN
-};
-enum across {
-	ACROSS_MEAN,
-	ACROSS_MEDIAN
-};
+enum row_kind { ROW_CHANGE, ROW_UNCHANGED, ROW_DESCRIBE };
+enum value_form { FORM_VALUE, FORM_RANGE, FORM_RUNS, FORM_RATIO };
+enum within { WITHIN_MEDIAN, WITHIN_MEAN };
+enum across { ACROSS_MEAN, ACROSS_MEDIAN };
 
 /*
  * One documented figure, in the row's unit. value is what the verdict is held against: the value

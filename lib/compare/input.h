@@ -13,9 +13,7 @@
 #include <sys/types.h>
 
 /* A record of a hundred thousand samples is below a megabyte; what is longer is no record. */
-enum {
-	INPUT_LINE_MAX = 4 << 20
-};
+enum { INPUT_LINE_MAX = 4 << 20 };
 
 struct input_error {
 	char text[640];
@@ -41,10 +39,7 @@ json_t *input_decode(const struct input *in, const char *text, size_t length);
 /* Reads a whole file of at most INPUT_LINE_MAX bytes as one JSON object. */
 json_t *input_decode_file(const struct input *in);
 
-enum input_presence {
-	INPUT_REQUIRED,
-	INPUT_OPTIONAL
-};
+enum input_presence { INPUT_REQUIRED, INPUT_OPTIONAL };
 
 /*
  * A member of an object. OPTIONAL: absent or null gives NULL (or the fallback) without an error;

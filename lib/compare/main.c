@@ -14,12 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	EXIT_PASSED,
-	EXIT_GATE_FAILED,
-	EXIT_INPUT,
-	EXIT_INCONCLUSIVE
-};
+enum { EXIT_PASSED, EXIT_GATE_FAILED, EXIT_INPUT, EXIT_INCONCLUSIVE };
 
 static const char USAGE[] =
 	"Usage: compare [OPTION..] BEFORE AFTER\n"

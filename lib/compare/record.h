@@ -8,18 +8,8 @@
 
 #include "compare/input.h"
 
-enum run_status {
-	RUN_OK,
-	RUN_FAIL,
-	RUN_SKIP,
-	RUN_BROKEN,
-	RUN_STATUSES
-};
-enum better {
-	BETTER_LOWER,
-	BETTER_HIGHER,
-	BETTER_NEITHER
-};
+enum run_status { RUN_OK, RUN_FAIL, RUN_SKIP, RUN_BROKEN, RUN_STATUSES };
+enum better { BETTER_LOWER, BETTER_HIGHER, BETTER_NEITHER };
 
 extern const char *const run_status_name[RUN_STATUSES];
 
@@ -30,9 +20,7 @@ struct record_metric {
 	double value;
 };
 
-enum {
-	RECORD_METRICS_MAX = 64
-};
+enum { RECORD_METRICS_MAX = 64 };
 
 /* All pointers are borrowed from root. */
 struct record {

@@ -10,9 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	WIDTH = 100
-};
+enum { WIDTH = 100 };
 
 /* The numbers of the notes that belong to a row: " [1][4]". */
 static const char *marks(const struct comparison *comparison, const struct result_row *row)

@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	WIDTH = 72
-};
+enum { WIDTH = 72 };
 
 static const char *short_verdict(const struct result_row *row)
 {

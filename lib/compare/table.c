@@ -57,9 +57,7 @@ static void put_cell(FILE *out, const char *text, size_t width, char align, bool
 		pad(out, blanks, ' ');
 }
 
-enum {
-	COLUMNS_MAX = 16
-};
+enum { COLUMNS_MAX = 16 };
 
 static void widths(const struct table *table, const char *const *cells, size_t *width)
 {

@@ -10,9 +10,7 @@ static const struct {
 	double ns;
 } time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
-enum {
-	TIME_UNITS = sizeof(time_units) / sizeof(time_units[0])
-};
+enum { TIME_UNITS = sizeof(time_units) / sizeof(time_units[0]) };
 
 /* Splits "ns/page" into its time unit and "/page"; -1 where it does not begin with a time. */
 static int time_unit(const char *unit, const char **rest)

@@ -25,9 +25,7 @@ enum verdict {
 	VERDICT_NOT_MEASURED /* nothing to judge on either side, or a metric that cannot be had */
 };
 
-enum {
-	VERDICTS = VERDICT_NOT_MEASURED + 1
-};
+enum { VERDICTS = VERDICT_NOT_MEASURED + 1 };
 
 /* "reproduced", "direction confirmed", .. */
 extern const char *const verdict_name[VERDICTS];
@@ -64,16 +62,8 @@ size_t verdict_boots(const struct rule *rule, double d, double s, double level, 
 size_t verdict_runs(const struct rule *rule, double d, double between, double within,
 		    double efficiency, double level, size_t boots, size_t have, size_t limit);
 
-enum gate {
-	GATE_DIRECTION,
-	GATE_REPRODUCED,
-	GATE_NONE
-};
-enum gate_outcome {
-	OUTCOME_PASS,
-	OUTCOME_OPEN,
-	OUTCOME_FAIL
-};
+enum gate { GATE_DIRECTION, GATE_REPRODUCED, GATE_NONE };
+enum gate_outcome { OUTCOME_PASS, OUTCOME_OPEN, OUTCOME_FAIL };
 
 enum gate_outcome gate_outcome(enum gate gate, enum verdict verdict);
 

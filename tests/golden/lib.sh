@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2034
 # SPDX-License-Identifier: GPL-2.0-only
 # Writes small results directories for the golden tests. Sourced with the current directory being
 # the test's own empty directory. Environment of the functions:
@@ -9,7 +9,7 @@ ENGINE=native
 SCALE=documented
 PARAMS='{"size":8589934592,"pages":2097152}'
 IDENTITY='{"backing":"tmpfs"}'
-METRIC=time
+METRIC='time'
 UNIT=ns
 BETTER=lower
 MATCH='{}'

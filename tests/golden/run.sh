@@ -15,6 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
+# shellcheck disable=SC2317 # the tests call it
 # check ARGUMENT..: runs the comparator in the test's directory
 check() {
 	local code=0
