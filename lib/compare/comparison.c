@@ -88,7 +88,7 @@ static void add_boot(struct comparison *comparison, const struct dataset *datase
 	stats_pool_add(work->pool, work->values, positive);
 }
 
-/* Runs of a group come boot by boot, since a boot is a file. */
+/* Runs of a group that went well come boot by boot, since a boot is a file. */
 static void build_side(struct comparison *comparison, const struct dataset *dataset,
 		       struct result_row *row, struct row_side *side, struct side_values *work)
 {
@@ -105,8 +105,10 @@ static void build_side(struct comparison *comparison, const struct dataset *data
 		double value = value_of(dataset, run, row);
 
 		side->count[run->status]++;
-		if (run->status != RUN_OK && !side->reason)
-			side->reason = run->reason;
+		if (run->status != RUN_OK) {
+			side->reason = side->reason ? side->reason : run->reason;
+			continue;
+		}
 		if (run->boot != boot) {
 			add_boot(comparison, dataset, row, side, boot, work, count);
 			boot = run->boot;
@@ -363,6 +365,14 @@ static void row_notes(struct comparison *comparison, struct result_row *row)
 			 row->expected, comparison->engine);
 }
 
+/* All runs of both sides work on equally many pages, within a hundredth. */
+static bool pages_differ(const struct group *before, const struct group *after)
+{
+	double low = fmin(before->pages_low, after->pages_low);
+
+	return low > 0 && fmax(before->pages_high, after->pages_high) > 1.01 * low;
+}
+
 static void judge(struct comparison *comparison, struct result_row *row)
 {
 	struct stats_pool pool = {0};
@@ -383,6 +393,12 @@ static void judge(struct comparison *comparison, struct result_row *row)
 	}
 	if (incomplete(comparison, row))
 		return;
+	if (pages_differ(row->before.group, row->after.group))
+		row->reason = arena_printf(
+			comparison->arena,
+			"not compared: %.15g to %.15g pages before, %.15g to %.15g after",
+			row->before.group->pages_low, row->before.group->pages_high,
+			row->after.group->pages_low, row->after.group->pages_high);
 	if (row->reason) {
 		row->verdict = VERDICT_INCONCLUSIVE;
 		return;
@@ -568,10 +584,11 @@ static void pair_claim_row(struct comparison *comparison, struct claim_result *r
 		const struct group *group = &before->groups[i], *other;
 		struct result_row *row;
 
-		if (!group_matches(group, result->claim->case_name, of->where))
+		if (group->first_run == NO_RUN ||
+		    !group_matches(group, result->claim->case_name, of->where))
 			continue;
 		claimed[i] = true;
-		other = dataset_group(after, group->key);
+		other = dataset_group(after, group);
 		if (!other) {
 			only_before = group;
 			continue;
@@ -585,7 +602,8 @@ static void pair_claim_row(struct comparison *comparison, struct claim_result *r
 	}
 	for (size_t i = 0; i < after->ngroups; i++) {
 		if (group_matches(&after->groups[i], result->claim->case_name, of->where) &&
-		    !dataset_group(before, after->groups[i].key))
+		    after->groups[i].first_run != NO_RUN &&
+		    !dataset_group(before, &after->groups[i]))
 			only_after = &after->groups[i];
 	}
 	if (result->nrows == first) {
@@ -648,7 +666,7 @@ static bool may_gate(const struct group_metric *metric)
 
 static const struct group *paired(const struct comparison *comparison, const struct group *group)
 {
-	return dataset_group(comparison->after, group->key);
+	return dataset_group(comparison->after, group);
 }
 
 /* Options whose value all groups compared without a claim share, of one case. */
@@ -754,7 +772,8 @@ static void note_one_side(struct comparison *comparison, const struct dataset *s
 	for (size_t i = 0; i < side->ngroups; i++) {
 		const struct group *group = &side->groups[i];
 
-		if (dataset_group(other, group->key) || is_claimed(comparison, group))
+		if (group->first_run == NO_RUN || dataset_group(other, group) ||
+		    is_claimed(comparison, group))
 			continue;
 		first = first ? first : group;
 		count++;
@@ -776,7 +795,7 @@ static void add_others(struct comparison *comparison, const bool *claimed)
 		const struct group *other = paired(comparison, group);
 		const char *common;
 
-		if (!other)
+		if (!other || group->first_run == NO_RUN)
 			continue;
 		if (!claimed[i])
 			note_variant(comparison, group, other);

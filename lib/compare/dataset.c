@@ -37,11 +37,20 @@ static char *variant_text(struct arena *arena, json_t *options)
 	return text;
 }
 
+/* Pages are an outcome, which a run that was skipped does not have. */
+static json_t *without_pages(json_t *params)
+{
+	json_t *copy = json_copy(params);
+
+	json_object_del(copy, "pages");
+	return copy;
+}
+
 static size_t find_group(struct dataset *dataset, const struct record *record)
 {
-	json_t *empty = json_object();
+	json_t *empty = json_object(), *params = without_pages(record->params);
 	json_t *parts = json_pack("[sOsOO]", record->case_name, record->options, record->scale,
-				  record->params, record->identity ? record->identity : empty);
+				  params, record->identity ? record->identity : empty);
 	char *key = json_dumps(parts, JSON_SORT_KEYS | JSON_COMPACT);
 	json_t *known = json_object_get(dataset->index, key);
 	struct group *group;
@@ -49,6 +58,7 @@ static size_t find_group(struct dataset *dataset, const struct record *record)
 	json_decref(parts);
 	if (known) {
 		json_decref(empty);
+		json_decref(params);
 		free(key);
 		return (size_t)json_integer_value(known);
 	}
@@ -62,11 +72,11 @@ static size_t find_group(struct dataset *dataset, const struct record *record)
 		.scale = arena_strdup(&dataset->arena, record->scale),
 		.variant = variant_text(&dataset->arena, record->options),
 		.options = json_incref(record->options),
-		.params = json_incref(record->params),
+		.params = json_copy(record->params),
 		.identity = record->identity ? json_incref(record->identity) : json_incref(empty),
 	};
-	parts = json_pack("[sO]", record->case_name, record->options);
-	group->options_key = canonical(&dataset->arena, parts);
+	parts = json_pack("[sOso]", record->case_name, record->options, record->scale, params);
+	group->loose_key = canonical(&dataset->arena, parts);
 	json_decref(parts);
 	json_decref(empty);
 	json_object_set_new(dataset->index, key, json_integer((json_int_t)dataset->ngroups - 1));
@@ -149,6 +159,22 @@ static int check_place(struct dataset *dataset, const struct input *in, const st
 	return 0;
 }
 
+/* The first run that went well says how many pages; a variant may differ a little from run to run. */
+static void keep_pages(struct group *group, const struct record *record)
+{
+	json_t *pages = json_object_get(record->params, "pages");
+	double count = json_number_value(pages);
+
+	if (!(count > 0))
+		return;
+	if (!json_object_get(group->params, "pages"))
+		json_object_set(group->params, "pages", pages);
+	if (!(group->pages_low > 0) || count < group->pages_low)
+		group->pages_low = count;
+	if (count > group->pages_high)
+		group->pages_high = count;
+}
+
 static int add_record(struct dataset *dataset, const struct input *in, size_t boot_index,
 		      const struct record *record)
 {
@@ -171,6 +197,8 @@ static int add_record(struct dataset *dataset, const struct input *in, size_t bo
 			return input_fail(in, "metrics", "at most 64 metrics a variant", "more");
 		values[at] = record->metrics[i].value;
 	}
+	if (record->status == RUN_OK)
+		keep_pages(group, record);
 	group->count[record->status]++;
 	group->idle_ns = fmax(group->idle_ns, record->idle_ns);
 	boot->first = fmin(boot->first, record->started);
@@ -322,13 +350,51 @@ static int list_files(struct dataset *dataset, const char ***names, size_t *coun
 	return 0;
 }
 
+/*
+ * Runs that did not go well lack what would place them (identity, pages): they are counted with
+ * the runs of the same variant that did.
+ */
+static void merge_groups(struct dataset *dataset)
+{
+	for (size_t i = 0; i < dataset->ngroups; i++) {
+		const struct group *group = &dataset->groups[i];
+
+		if (group->count[RUN_OK])
+			json_object_set_new(dataset->loose, group->loose_key,
+					    json_integer((json_int_t)i));
+	}
+	for (size_t i = 0; i < dataset->ngroups; i++) {
+		struct group *group = &dataset->groups[i], *into;
+		json_t *index = json_object_get(dataset->loose, group->loose_key);
+
+		if (group->count[RUN_OK] || group->first_run == NO_RUN)
+			continue;
+		if (!index) {
+			json_object_set_new(dataset->loose, group->loose_key,
+					    json_integer((json_int_t)i));
+			continue;
+		}
+		into = &dataset->groups[json_integer_value(index)];
+		for (size_t run = group->first_run; run != NO_RUN; run = dataset->runs[run].next)
+			dataset->runs[run].group = (size_t)json_integer_value(index);
+		dataset->runs[into->last_run].next = group->first_run;
+		into->last_run = group->last_run;
+		for (int status = 0; status < RUN_STATUSES; status++) {
+			into->count[status] += group->count[status];
+			group->count[status] = 0;
+		}
+		group->first_run = group->last_run = NO_RUN;
+	}
+}
+
 int dataset_read(const char *path, struct dataset *dataset, struct input_error *error)
 {
 	struct input in = {.file = path, .error = error};
 	const char **names = NULL;
 	size_t count = 0, length = strlen(path);
 
-	*dataset = (struct dataset){.index = json_object(), .seen = json_object()};
+	*dataset = (struct dataset){
+		.index = json_object(), .loose = json_object(), .seen = json_object()};
 	dataset->notes.arena = &dataset->arena;
 	while (length > 1 && path[length - 1] == '/')
 		length--;
@@ -339,6 +405,7 @@ int dataset_read(const char *path, struct dataset *dataset, struct input_error *
 		if (read_boot(dataset, names[i], error) < 0)
 			return -1;
 	}
+	merge_groups(dataset);
 	if (!dataset->nruns)
 		return input_fail(&in, NULL, "records", "none that is whole");
 	order_boots(dataset);
@@ -355,16 +422,24 @@ void dataset_release(struct dataset *dataset)
 		json_decref(dataset->groups[i].identity);
 	}
 	json_decref(dataset->index);
+	json_decref(dataset->loose);
 	json_decref(dataset->seen);
 	arena_free(&dataset->arena);
 	*dataset = (struct dataset){0};
 }
 
-const struct group *dataset_group(const struct dataset *dataset, const char *key)
+const struct group *dataset_group(const struct dataset *dataset, const struct group *like)
 {
-	json_t *index = json_object_get(dataset->index, key);
+	json_t *index = json_object_get(dataset->index, like->key);
+	const struct group *group;
 
-	return index ? &dataset->groups[json_integer_value(index)] : NULL;
+	if (index)
+		return &dataset->groups[json_integer_value(index)];
+	index = json_object_get(dataset->loose, like->loose_key);
+	if (!index)
+		return NULL;
+	group = &dataset->groups[json_integer_value(index)];
+	return !group->count[RUN_OK] || !like->count[RUN_OK] ? group : NULL;
 }
 
 const struct group_metric *group_metric(const struct group *group, const char *name)

@@ -17,15 +17,16 @@ struct group_metric {
 
 /* Runs of one case with equal options, scale, params and identity. */
 struct group {
-	const char *key;	 /* canonical JSON of all of these */
-	const char *options_key; /* canonical JSON of case and options alone */
+	const char *key;       /* canonical JSON of all of these, without the pages */
+	const char *loose_key; /* .. and without what only a run that went well has: identity */
 	const char *case_name, *scale, *variant;
 	json_t *options, *params, *identity; /* owned references */
 	struct group_metric *metrics;
 	size_t nmetrics, metrics_room;
 	size_t count[RUN_STATUSES];
-	double idle_ns;		    /* the most any run was idle under a virtual clock */
-	size_t first_run, last_run; /* the group's runs, chained by next */
+	double pages_low, pages_high; /* of the runs that went well; 0: not recorded */
+	double idle_ns;		      /* the most any run was idle under a virtual clock */
+	size_t first_run, last_run;   /* the group's runs, chained by next */
 };
 
 #define NO_RUN ((size_t)-1)
@@ -60,6 +61,7 @@ struct dataset {
 	size_t nruns, runs_room;
 	struct notes notes;
 	json_t *index; /* group keys */
+	json_t *loose; /* loose keys, of groups without a run that went well where there is one */
 	json_t *seen;  /* runs already read, against a line that stands twice */
 };
 
@@ -73,8 +75,11 @@ const struct group_metric *group_metric(const struct group *group, const char *n
 /* The number of a parameter, or NaN. */
 double group_param(const struct group *group, const char *name);
 /* Options of a group satisfy all of where. */
-/* The group with the same key, or NULL. */
-const struct group *dataset_group(const struct dataset *dataset, const char *key);
+/*
+ * The group that may be compared with this one of another dataset, or NULL: the one of equal key,
+ * else one of equal loose key when either has no run that went well and so no identity to differ.
+ */
+const struct group *dataset_group(const struct dataset *dataset, const struct group *like);
 bool group_matches(const struct group *group, const char *case_name, json_t *where);
 
 /* What the match part of a boot says: the engine's name, "unknown" without an environment. */

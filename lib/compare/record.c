@@ -196,16 +196,22 @@ static int parse_samples(const struct input *in, struct record *record)
 	return 0;
 }
 
-/* A probe named idle says how long a virtual clock was warped inside the region. */
+/*
+ * How long the measuring thread was off the CPU inside the region. Below a hundredth of the time
+ * it is the clock reads themselves and an interrupt, above it a virtual clock was warped.
+ */
 static int parse_probes(const struct input *in, struct record *record)
 {
 	json_t *probes = input_object(in, record->root, "probes", INPUT_OPTIONAL);
-	json_t *idle = json_object_get(probes, "idle");
+	double off_cpu = json_number_value(json_object_get(probes, "off_cpu_ns"));
 
-	if (json_is_object(idle))
-		idle = json_object_get(idle, "value");
-	if (json_is_number(idle))
-		record->idle_ns = json_number_value(idle);
+	for (size_t i = 0; i < record->nmetrics; i++) {
+		const struct record_metric *metric = &record->metrics[i];
+
+		if (!strcmp(metric->name, "time") &&
+		    off_cpu > .01 * metric->value * unit_factor(metric->unit, "ns"))
+			record->idle_ns = off_cpu;
+	}
 	return input_ok(in) ? 0 : -1;
 }
 

@@ -41,12 +41,13 @@ static const char *machine(struct arena *arena, const struct boot *boot)
 
 static const char *heading(struct arena *arena, const struct single_section *section)
 {
-	const char *params = quantity_params(arena, section->group->params);
-	const char *identity = quantity_identity(arena, section->group->identity);
+	const char *identity = section->several_identities
+				       ? ""
+				       : quantity_identity(arena, section->group->identity);
 
 	return arena_printf(arena, "%s scale%s%s%s%s%s%s", section->group->scale,
-			    *params ? ", " : "", params, *identity ? ", " : "", identity,
-			    *section->constant ? ", " : "", section->constant);
+			    *section->sizes ? ", " : "", section->sizes, *identity ? ", " : "",
+			    identity, *section->constant ? ", " : "", section->constant);
 }
 
 static void figure(struct table *table, const struct single_row *row, double value,
@@ -84,12 +85,14 @@ static void build_table(const struct single *single, const struct single_section
 			struct table *table)
 {
 	struct arena *arena = &single->dataset->arena;
-	const char **head = arena_alloc(arena, 8 * sizeof(*head));
-	char *align = arena_alloc(arena, 9);
+	const char **head = arena_alloc(arena, 9 * sizeof(*head));
+	char *align = arena_alloc(arena, 10);
 	bool instructions = section->any_instructions;
 	size_t n = 0;
 
 	head[n] = "variant", align[n++] = 'l';
+	if (section->several_identities)
+		head[n] = "identity", align[n++] = 'l';
 	if (section->several_metrics)
 		head[n] = "metric", align[n++] = 'l';
 	head[n] = "runs", align[n++] = 'r';
@@ -108,6 +111,8 @@ static void build_table(const struct single *single, const struct single_section
 			unit_fitting(row->quantity.unit, row->median * row->quantity.factor);
 
 		table_cell(table, "%s", variant_without(arena, row->group, section->constant));
+		if (section->several_identities)
+			table_cell(table, "%s", quantity_identity(arena, row->group->identity));
 		if (section->several_metrics)
 			table_cell(table, "%s", row->metric->name);
 		table_cell(table, "%zu", row->runs);

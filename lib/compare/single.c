@@ -175,6 +175,8 @@ static void add_group(struct single *single, struct single_section *section,
 
 	if (!group->count[RUN_OK])
 		return;
+	if (!json_equal(group->identity, section->group->identity))
+		section->several_identities = true;
 	for (size_t i = 0; i < group->nmetrics; i++) {
 		if (!is_companion(group, group->metrics[i].name))
 			add_row(single, section, group, &group->metrics[i], claims, nclaims);
@@ -185,10 +187,24 @@ static void add_group(struct single *single, struct single_section *section,
 		section->instructions_absent = instructions->absent;
 }
 
+static json_t *sizes_of(const struct group *group)
+{
+	json_t *copy = json_copy(group->params);
+
+	/* An outcome: op=undo ends with other pages than its neighbours, in the same table. */
+	json_object_del(copy, "pages");
+	return copy;
+}
+
 static bool same_section(const struct group *a, const struct group *b)
 {
-	return !strcmp(a->case_name, b->case_name) && !strcmp(a->scale, b->scale) &&
-	       json_equal(a->params, b->params) && json_equal(a->identity, b->identity);
+	json_t *of_a = sizes_of(a), *of_b = sizes_of(b);
+	bool same = !strcmp(a->case_name, b->case_name) && !strcmp(a->scale, b->scale) &&
+		    json_equal(of_a, of_b);
+
+	json_decref(of_a);
+	json_decref(of_b);
+	return same;
 }
 
 static bool in_boot(const struct single *single, const struct group *group)
@@ -260,6 +276,15 @@ static void add_troubles(struct single *single)
 	}
 }
 
+static const char *sizes_text(struct single *single, const struct group *group)
+{
+	json_t *sizes = sizes_of(group);
+	const char *text = quantity_params(&single->dataset->arena, sizes);
+
+	json_decref(sizes);
+	return text;
+}
+
 void single_build(struct dataset *dataset, const struct claim *claims, size_t nclaims,
 		  struct single *single)
 {
@@ -281,6 +306,7 @@ void single_build(struct dataset *dataset, const struct claim *claims, size_t nc
 				     single->sections_room);
 		*section = (struct single_section){.group = group, .first = single->nrows};
 		section->constant = constant_options(single, section, here);
+		section->sizes = sizes_text(single, group);
 		for (size_t j = i; j < dataset->ngroups; j++) {
 			if (here[j] && same_section(group, &dataset->groups[j]))
 				add_group(single, section, &dataset->groups[j], claims, nclaims);

@@ -25,13 +25,14 @@ struct single_trouble {
 	size_t count;
 };
 
-/* Rows that share a case, scale, parameters and identity: one table. */
+/* Rows that share a case, scale and sizes: one table. */
 struct single_section {
 	const struct group *group; /* the first one */
 	const char *constant; /* options equal in all its groups, "fill=write,state=resident" */
+	const char *sizes;    /* "size 1 GiB" */
 	size_t first, nrows;
 	const char *instructions_absent; /* why there are none, or NULL */
-	bool several_metrics, any_documented, any_per_page, any_instructions;
+	bool several_identities, several_metrics, any_documented, any_per_page, any_instructions;
 };
 
 struct single {
