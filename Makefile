@@ -138,6 +138,16 @@ bench: bench-by-hand
 bench-by-hand: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/bench/by-hand.sh
 
+# pagecache-truncate: killed at random moments; samples a second and the share that is timed.
+.PHONY: check-pagecache bench-pagecache
+check: check-pagecache
+check-pagecache: all $(HARNESS_BINS)
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/pagecache.sh
+
+bench: bench-pagecache
+bench-pagecache: all
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/bench/pagecache.sh
+
 SHELL_SRC = $(shell git ls-files '*.sh' .ci/run 2>/dev/null || find . -name '*.sh' -not -path './build/*')
 C_SRC = $(shell git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]' -not -path './build/*')
 lint:

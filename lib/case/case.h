@@ -77,6 +77,8 @@ struct case_decl {
 
 /* time (ns), time_per_page (ns/page), instructions_per_page: for a case of one timed operation. */
 extern const struct case_metric case_time_metrics[];
+/* p1, median, p95 (ns), clock (ns), instructions_per_page: for a case of many samples. */
+extern const struct case_metric case_sample_metrics[];
 
 int case_main(const struct case_decl *decl, int argc, char **argv);
 
@@ -125,8 +127,23 @@ void region_end(void);
 /* Nanoseconds between the two clock reads (CLOCK_MONOTONIC_RAW). */
 uint64_t region_ns(void);
 
+/*
+ * Called before region_begin() by a run of many samples: its region brackets the whole loop, the
+ * preparation of every sample too, so nothing is counted there. `where`: the variant that counts.
+ */
+void region_uncounted(const char *where);
+
 /* One timed operation of many: ns, in the order taken. A run without any has its region as one. */
 void sample(uint64_t ns);
+/* The same around the operation, timed as the region is. */
+void sample_begin(void);
+void sample_end(void);
+/*
+ * Those of case_sample_metrics that are timed: quantiles (type 7) over all samples, none left out,
+ * and clock, the median of what a sample reads when nothing stands in it. Without samples they are
+ * absent for `reason`.
+ */
+void metric_samples(const char *reason);
 
 /* The three of case_time_metrics, from the region and the run's pages. */
 void metric_times(void);
@@ -149,5 +166,11 @@ void check_at_most(const char *name, int64_t want, int64_t got);
  */
 struct folio_counts;
 void check_folio_order(const struct folio_counts *start, uint64_t pmd_bytes);
+/*
+ * All pages looked at were cached, all or none of them dirty, in folios of order 0, and none was
+ * left. Only what this kernel tells is checked; identity "folio" says whether the order was.
+ */
+struct cached;
+void check_cached(const struct cached *found, bool dirty);
 
 #endif

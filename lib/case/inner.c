@@ -15,13 +15,16 @@
 #include <unistd.h>
 
 #include "case/children.h"
+#include "case/quantile.h"
 #include "case/run.h"
+#include "sys/cached.h"
 #include "sys/folios.h"
 
 static json_t *result; /* metrics, samples, checks, cost_ns: built as the case goes */
 static const char *broken_check;
+static const char *counted_where; /* not NULL: in another variant, not in this run */
 static int control_fd = -1, ack_fd = -1;
-static struct timespec region_start, region_stop;
+static struct timespec region_start, region_stop, sample_start, sample_stop;
 static uint64_t cpu_before, cpu_after;
 static int region_errno; /* of the operation, before perf is told to stop */
 static enum { REGION_NONE, REGION_OPEN, REGION_CLOSED } region;
@@ -78,7 +81,7 @@ void region_begin(void)
 		run_broken("%s opens a second counted region", run.decl->name);
 	region = REGION_OPEN;
 	cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (control_fd >= 0)
+	if (control_fd >= 0 && !counted_where)
 		perf_say("enable\n");
 	clock_gettime(CLOCK_MONOTONIC_RAW, &region_start);
 }
@@ -88,11 +91,16 @@ void region_end(void)
 	region_errno = errno;
 	clock_gettime(CLOCK_MONOTONIC_RAW, &region_stop);
 	cpu_after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (control_fd >= 0)
+	if (control_fd >= 0 && !counted_where)
 		perf_say("disable\n");
 	if (region != REGION_OPEN)
 		run_broken("%s ends a region that it did not begin", run.decl->name);
 	region = REGION_CLOSED;
+}
+
+void region_uncounted(const char *where)
+{
+	counted_where = where;
 }
 
 uint64_t region_ns(void)
@@ -127,6 +135,17 @@ void sample(uint64_t ns)
 	json_array_append_new(part("samples", json_array), json_integer((json_int_t)ns));
 }
 
+void sample_begin(void)
+{
+	clock_gettime(CLOCK_MONOTONIC_RAW, &sample_start);
+}
+
+void sample_end(void)
+{
+	clock_gettime(CLOCK_MONOTONIC_RAW, &sample_stop);
+	sample(ns_of(sample_stop) - ns_of(sample_start));
+}
+
 static const struct case_metric *declared(const char *name)
 {
 	const struct case_metric *m = run.decl->metrics;
@@ -159,6 +178,57 @@ const struct case_metric case_time_metrics[] = {
 	{"instructions_per_page", "instructions/page", BETTER_LOWER, "instructions"},
 	{0},
 };
+
+const struct case_metric case_sample_metrics[] = {
+	{"p1", "ns", BETTER_LOWER, NULL},
+	{"median", "ns", BETTER_LOWER, NULL},
+	{"p95", "ns", BETTER_LOWER, NULL},
+	{"clock", "ns", BETTER_NEITHER, NULL},
+	{"instructions_per_page", "instructions/page", BETTER_LOWER, "instructions"},
+	{0},
+};
+
+static double clock_cost(void)
+{
+	struct timespec start, stop;
+	uint64_t cost[1001];
+	size_t i, count = sizeof(cost) / sizeof(cost[0]);
+
+	for (i = 0; i < count; i++) {
+		clock_gettime(CLOCK_MONOTONIC_RAW, &start);
+		clock_gettime(CLOCK_MONOTONIC_RAW, &stop);
+		cost[i] = ns_of(stop) - ns_of(start);
+	}
+	quantile_sort(cost, count);
+	return quantile(cost, count, 0.5);
+}
+
+void metric_samples(const char *reason)
+{
+	json_t *samples = json_object_get(result, "samples");
+	static const struct {
+		const char *name;
+		double p;
+	} wanted[] = {{"p1", 0.01}, {"median", 0.5}, {"p95", 0.95}};
+	size_t count = json_array_size(samples), i;
+	uint64_t *sorted = calloc(count + 1, sizeof(*sorted));
+
+	if (!sorted)
+		run_broken("out of memory for %zu samples", count);
+	for (i = 0; i < count; i++)
+		sorted[i] = (uint64_t)json_integer_value(json_array_get(samples, i));
+	quantile_sort(sorted, count);
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		if (count)
+			metric(wanted[i].name, quantile(sorted, count, wanted[i].p));
+		else
+			metric_absent(wanted[i].name, reason);
+	if (count)
+		metric("clock", clock_cost());
+	else
+		metric_absent("clock", reason);
+	free(sorted);
+}
 
 void metric_times(void)
 {
@@ -212,6 +282,17 @@ void check_folio_order(const struct folio_counts *start, uint64_t pmd_bytes)
 		check_equal("folios_above_order_0", 0, now.above_zero - start->above_zero);
 }
 
+void check_cached(const struct cached *found, bool dirty)
+{
+	check_equal("cached_pages", found->wanted, found->pages);
+	check_equal("pages_left", 0, found->left);
+	if (found->dirty >= 0)
+		check_equal("dirty_pages", dirty ? found->wanted : 0, found->dirty);
+	if (found->above_order_0 >= 0)
+		check_equal("pages_above_order_0", 0, found->above_order_0);
+	identity("folio", found->above_order_0 < 0 ? "order not told" : "order 0");
+}
+
 static void write_result(enum run_end how, const char *reason)
 {
 	const char *text = getenv(RESULT_VARIABLE);
@@ -222,6 +303,8 @@ static void write_result(enum run_end how, const char *reason)
 	json_object_set_new(result, "reason", reason ? json_string(reason) : json_null());
 	json_object_set(result, "identity", run.identity);
 	json_object_set_new(result, "pages", json_integer((json_int_t)run.pages));
+	if (counted_where)
+		json_object_set_new(result, "counted_where", json_string(counted_where));
 	/* jansson's own writer to a descriptor makes a system call a token. */
 	dump = json_dumps(result, JSON_COMPACT);
 	if (fd < 0 || !dump || write(fd, dump, strlen(dump)) != (ssize_t)strlen(dump))

@@ -6,6 +6,20 @@
 
 #include "case/record.h"
 
+void outcome_counted_where(struct outcome *outcome)
+{
+	const char *where = json_string_value(json_object_get(outcome->found, "counted_where"));
+	const char *event;
+	json_t *counter;
+
+	json_object_foreach (outcome->counters, event, counter)
+		if (where)
+			json_object_set_new(
+				outcome->counters, event,
+				json_pack("{s:o}", "absent",
+					  json_sprintf("counted in a run of its own, %s", where)));
+}
+
 void outcome_derive_metrics(struct outcome *outcome)
 {
 	const struct case_metric *m = run.decl->metrics;

@@ -21,6 +21,8 @@ struct outcome {
 	uint64_t total_ns;
 };
 
+/* A run that times its samples counts nothing: its counters are absent, and say where they are. */
+void outcome_counted_where(struct outcome *outcome);
 /* Adds the declared metrics that perf counts, each a value or absent with its reason. */
 void outcome_derive_metrics(struct outcome *outcome);
 /* A new object. */

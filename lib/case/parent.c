@@ -353,6 +353,7 @@ int parent_run(void)
 	if (!outcome.found)
 		run_broken("%s", no_result);
 	outcome.counters = perf_counters(&perf);
+	outcome_counted_where(&outcome);
 	outcome_derive_metrics(&outcome);
 	if (run.probe)
 		probe_close(&outcome);

@@ -225,6 +225,12 @@ static int add_record(struct dataset *dataset, const struct input *in, size_t bo
 	};
 	run->values = arena_alloc(&dataset->arena, run->nvalues * sizeof(*run->values));
 	memcpy(run->values, values, run->nvalues * sizeof(*run->values));
+	if (record->histogram) {
+		struct histogram *kept = arena_alloc(&dataset->arena, sizeof(*kept));
+
+		*kept = *record->histogram;
+		run->histogram = kept;
+	}
 	return 0;
 }
 

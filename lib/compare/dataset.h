@@ -38,7 +38,8 @@ struct run {
 	enum run_status status;
 	double started, total_ns;
 	size_t nvalues;
-	double *values; /* by the group's metrics; NaN: absent */
+	double *values;			   /* by the group's metrics; NaN: absent */
+	const struct histogram *histogram; /* of the samples, where there are enough; or NULL */
 };
 
 struct boot {

@@ -192,6 +192,10 @@ static int parse_samples(const struct input *in, struct record *record)
 	}
 	if (record->nsamples > 1 && record->status == RUN_OK)
 		add_quantiles(record, samples, record->nsamples, unit);
+	if (record->nsamples >= HISTOGRAM_LEAST)
+		record->histogram = malloc(sizeof(*record->histogram));
+	if (record->histogram)
+		histogram_fill(record->histogram, samples, record->nsamples);
 	free(samples);
 	return 0;
 }
@@ -270,4 +274,6 @@ void record_release(struct record *record)
 {
 	json_decref(record->root);
 	record->root = NULL;
+	free(record->histogram);
+	record->histogram = NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef COMPARE_RECORD_H
 #define COMPARE_RECORD_H
 
+#include "compare/histogram.h"
 #include "compare/input.h"
 
 enum run_status { RUN_OK, RUN_FAIL, RUN_SKIP, RUN_BROKEN, RUN_STATUSES };
@@ -35,6 +36,7 @@ struct record {
 	size_t nmetrics;
 	struct record_metric metrics[RECORD_METRICS_MAX];
 	size_t nsamples;
+	struct histogram *histogram; /* NULL: too few samples; freed by record_release() */
 };
 
 /* Returns 0, or -1 with the error recorded. Release with record_release() in both cases. */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#define DRAWN_COLUMNS 64
+
 static const char *when(struct arena *arena, double seconds)
 {
 	time_t t = (time_t)seconds;
@@ -165,6 +167,60 @@ static void absences(const struct single *single, const struct single_section *s
 	}
 }
 
+/* One line a run of a variant that took many samples, all on one axis. */
+static void draw_group(const struct single *single, const struct group *group, FILE *out,
+		       const char *indent)
+{
+	const struct dataset *dataset = single->dataset;
+	struct arena *arena = &single->dataset->arena;
+	const struct group_metric *median = group_metric(group, "median");
+	const struct histogram **histograms =
+		arena_alloc(arena, (group->count[RUN_OK] + 1) * sizeof(*histograms));
+	const struct run **runs = arena_alloc(arena, (group->count[RUN_OK] + 1) * sizeof(*runs));
+	char low[60], high[60], drawn[3 * DRAWN_COLUMNS + 1];
+	struct histogram_axis axis;
+	struct quantity quantity;
+	double below, above;
+	size_t count = 0;
+
+	for (size_t i = group->first_run; i != NO_RUN; i = dataset->runs[i].next) {
+		const struct run *run = &dataset->runs[i];
+
+		if (!run->histogram || run->status != RUN_OK ||
+		    &dataset->boots[run->boot] != single->boot)
+			continue;
+		runs[count] = run;
+		histograms[count++] = run->histogram;
+	}
+	if (!count || !median)
+		return;
+	axis = histogram_axis(histograms, count, DRAWN_COLUMNS);
+	quantity = quantity_of(group, median->unit, single->boot);
+	format_value(low, sizeof(low), axis.low * quantity.factor, quantity.unit,
+		     unit_fitting(quantity.unit, axis.low * quantity.factor));
+	format_value(high, sizeof(high), axis.high * quantity.factor, quantity.unit,
+		     unit_fitting(quantity.unit, axis.high * quantity.factor));
+	fprintf(out, "\n%s%s: samples from %s to %s, %.3g %% a column\n", indent, group->variant,
+		low, high, 100 * (axis.ratio - 1));
+	for (size_t i = 0; i < count; i++) {
+		histogram_draw(histograms[i], &axis, drawn, &below, &above);
+		fprintf(out, "%s%3lld |%s|", indent, (long long)runs[i]->run, drawn);
+		fprintf(out, " %.2g %% above\n", 100 * above);
+	}
+}
+
+static void distributions(const struct single *single, const struct single_section *section,
+			  FILE *out, const char *indent)
+{
+	const struct group *last = NULL;
+
+	for (size_t i = section->first; i < section->first + section->nrows; i++) {
+		if (single->rows[i].group != last)
+			draw_group(single, single->rows[i].group, out, indent);
+		last = single->rows[i].group;
+	}
+}
+
 static const char *title(const struct single *single)
 {
 	struct arena *arena = &single->dataset->arena;
@@ -231,6 +287,7 @@ void single_markdown(const struct single *single, FILE *out)
 		build_table(single, section, &table);
 		table_markdown(&table, out);
 		absences(single, section, out, "", 100);
+		distributions(single, section, out, "    ");
 	}
 	if (any_documented(single)) {
 		fputc('\n', out);
@@ -263,6 +320,7 @@ void single_text(const struct single *single, FILE *out)
 		build_table(single, section, &table);
 		table_text(&table, out);
 		absences(single, section, out, "", 72);
+		distributions(single, section, out, "");
 	}
 	if (any_documented(single)) {
 		fputc('\n', out);

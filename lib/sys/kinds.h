@@ -11,6 +11,9 @@ extern const struct undo_kind kprobe_kind;	     /* kprobe.c: a kprobe event */
 extern const struct undo_kind zram_kind;	     /* swap.c: a zram device made */
 extern const struct undo_kind memcg_kind;	     /* cgroup.c: a memory cgroup made */
 extern const struct undo_kind memcg_controller_kind; /* cgroup.c: memory in subtree_control */
+extern const struct undo_kind loop_kind;	     /* loop.c: a loop device attached, or made */
+extern const struct undo_kind brd_kind;		     /* brd.c: a RAM disk written to */
+extern const struct undo_kind brd_module_kind;	     /* brd.c: the driver loaded */
 
 /* NULL when there is none of that name; name may be NULL. */
 const struct undo_kind *undo_kind_find(const char *name);

@@ -80,14 +80,29 @@ void scratch_path(char *buf, size_t size, const char *name)
 	snprintf(buf, size, "%s/%s", scratch_dir(), name);
 }
 
+/* SCRATCH/NAME, made, and owned as a place that something is mounted on. */
+static void mount_point(char *dir, size_t size, const char *name)
+{
+	scratch_path(dir, size, name);
+	if (mkdir(dir, 0700))
+		run_broken("%s: cannot be made: %s", dir, strerror(errno));
+	own(&mount_kind, json_pack("{s:s}", "dir", dir));
+}
+
+void scratch_mount(const char *name, const char *device, const char *fs)
+{
+	char dir[256];
+
+	mount_point(dir, sizeof(dir), name);
+	if (mount(device, dir, fs, MS_NOSUID | MS_NODEV | MS_NOATIME, NULL))
+		run_skip("wanted %s mounted from %s, found: %s", fs, device, strerror(errno));
+}
+
 void tmpfs_mount(const char *name, uint64_t size, const char *huge)
 {
 	char dir[256], options[128];
 
-	scratch_path(dir, sizeof(dir), name);
-	if (mkdir(dir, 0700))
-		run_broken("%s: cannot be made: %s", dir, strerror(errno));
-	own(&mount_kind, json_pack("{s:s}", "dir", dir));
+	mount_point(dir, sizeof(dir), name);
 	snprintf(options, sizeof(options), "size=%" PRIu64 ",mode=0700,huge=%s", size, huge);
 	if (!mount("before-after", dir, "tmpfs", MS_NOSUID | MS_NODEV, options))
 		return;

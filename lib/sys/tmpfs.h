@@ -27,4 +27,7 @@ void scratch_path(char *buf, size_t size, const char *name);
  */
 void tmpfs_mount(const char *name, uint64_t size, const char *huge);
 
+/* Mounts a block device's file system on SCRATCH/NAME, or skips. */
+void scratch_mount(const char *name, const char *device, const char *fs);
+
 #endif

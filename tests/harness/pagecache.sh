@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# pagecache-truncate killed with SIGKILL at random moments: after the next start no loop device, no
+# mount, no content of a RAM disk and no process of it is left. KILLS (10), SEED (printed).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export LC_ALL=C
+
+readonly build=${BEFORE_AFTER_BUILD:-build} kills=${KILLS:-10} seed=${SEED:-$$}
+readonly real=$build/cases/pagecache-truncate marks=$build/tests/harness/marks
+((EUID == 0)) || {
+	printf 'ok pagecache-killed # SKIP wanted root, found uid %d\n' "$EUID"
+	exit 0
+}
+tmp=$(mktemp -d)
+mkdir -m 0700 "$tmp/run"
+export BEFORE_AFTER_RUN_DIR=$tmp/run
+trap 'rm -rf "$tmp"' EXIT
+journal=$tmp/run/journal.jsonl
+RANDOM=$seed
+printf '# SEED=%d\n' "$seed"
+failed=0 journalled=0
+
+bad() {
+	failed=$((failed + 1))
+	printf 'not ok %s\n' "$*"
+}
+
+# Processes of ours, by the run directory in their environment; this shell and its children not.
+ours() {
+	local environ pid
+	for environ in /proc/[0-9]*/environ; do
+		pid=${environ#/proc/}
+		pid=${pid%/environ}
+		[[ $pid != "$$" && $pid != "$BASHPID" ]] || continue
+		[[ $(readlink "/proc/$pid/exe" 2>/dev/null) != */bash ]] || continue
+		grep -qzsF "BEFORE_AFTER_RUN_DIR=$tmp/run" "$environ" && echo "$pid"
+	done
+	return 0
+}
+
+# What of one killed run, whose journal was kept, is still there.
+left() { # JOURNAL
+	local mark number device pid
+	while read -r mark; do
+		! "$marks" | grep -qF "$mark" || echo "a loop device of $mark"
+	done < <(jq -r 'select(.kind == "loop") | .mark' "$1")
+	while read -r number; do
+		[[ ! -e /sys/block/loop$number ]] || echo "the added device loop$number"
+	done < <(jq -r 'select(.kind == "loop" and .added) | .number' "$1")
+	while read -r device; do
+		cmp -s -n "$(blockdev --getsize64 "$device")" "$device" /dev/zero || echo "content on $device"
+	done < <(jq -r 'select(.kind == "brd") | .device' "$1")
+	[[ ! -s $journal ]] || echo "a journal: $(<"$journal")"
+	for pid in $(ours); do
+		echo "process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"
+	done
+	diff "$tmp/mounts" /proc/self/mountinfo || true
+}
+
+variants=("fs=ext4" "fs=xfs" "fs=ext4,state=dirty" "fs=xfs,state=written-clean"
+	"fs=ext4,counted=yes,state=dirty")
+"$real" --scale smoke --variant fs=ext4 >/dev/null
+cp /proc/self/mountinfo "$tmp/mounts"
+for ((i = 1; i <= kills; i++)); do
+	variant=${variants[i % ${#variants[@]}]}
+	ms=$((RANDOM % 900))
+	"$real" --scale quick --variant "$variant" >"$tmp/out" 2>&1 &
+	pid=$!
+	sleep "0.$(printf '%03d' "$ms")"
+	kill -KILL "$pid" 2>/dev/null || bad "kill $i: $variant had ended after $ms ms: $(tail -1 "$tmp/out")"
+	wait "$pid" 2>/dev/null || true
+	cp "$journal" "$tmp/kept"
+	entries=$(wc -l <"$tmp/kept")
+	journalled=$((journalled + (entries > 0)))
+	# The next start, at once: it finds what is going away by itself half gone.
+	if ! "$real" --cleanup 2>"$tmp/err"; then
+		bad "kill $i: the next start: $(tail -1 "$tmp/err")"
+	fi
+	why=$(left "$tmp/kept")
+	[[ -z $why ]] || bad "kill $i after $ms ms, $variant: ${why//$'\n'/; }"
+	printf '# kill %d of %d after %d ms, %s: %d entries in the journal\n' "$i" "$kills" "$ms" \
+		"$variant" "$entries"
+done
+((journalled > 0)) || bad "no kill came while something was journalled: nothing was tested"
+"$real" --scale smoke --variant fs=ext4 --output "$tmp/last.jsonl" >/dev/null ||
+	bad "a run after all kills: $(jq -r .reason "$tmp/last.jsonl")"
+((failed == 0)) || exit 1
+printf 'ok pagecache-killed: %d kills, %d of them with something to undo\n' "$kills" "$journalled"
