@@ -80,14 +80,19 @@ void scratch_path(char *buf, size_t size, const char *name)
 	snprintf(buf, size, "%s/%s", scratch_dir(), name);
 }
 
+void scratch_mountpoint(char *dir, size_t size, const char *name)
+{
+	scratch_path(dir, size, name);
+	if (mkdir(dir, 0700))
+		run_broken("%s: cannot be made: %s", dir, strerror(errno));
+	own(&mount_kind, json_pack("{s:s}", "dir", dir));
+}
+
 void tmpfs_mount(const char *name, uint64_t size, const char *huge)
 {
 	char dir[256], options[128];
 
-	scratch_path(dir, sizeof(dir), name);
-	if (mkdir(dir, 0700))
-		run_broken("%s: cannot be made: %s", dir, strerror(errno));
-	own(&mount_kind, json_pack("{s:s}", "dir", dir));
+	scratch_mountpoint(dir, sizeof(dir), name);
 	snprintf(options, sizeof(options), "size=%" PRIu64 ",mode=0700,huge=%s", size, huge);
 	if (!mount("before-after", dir, "tmpfs", MS_NOSUID | MS_NODEV, options))
 		return;
