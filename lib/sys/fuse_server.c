@@ -310,13 +310,11 @@ void fuse_server_file(char *buf, size_t size, const char *name)
 	snprintf(buf, size, "%s/" FILE_NAME, dir);
 }
 
-void fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu)
+int fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu)
 {
 	struct store_range range = {offset, length, cpu};
 
-	if (ioctl(fd, CONTROL_STORE, &range))
-		run_broken("the FUSE server cannot store %" PRIu64 " bytes at %" PRIu64 ": %s",
-			   length, offset, strerror(errno));
+	return ioctl(fd, CONTROL_STORE, &range) ? errno : 0;
 }
 
 struct fuse_server_counts fuse_server_counts(int fd)

@@ -31,9 +31,10 @@ void fuse_server_file(char *buf, size_t size, const char *name);
  * Has the server put pages of zeroes into the page cache (FUSE_NOTIFY_STORE): far faster than
  * having them read. `fd` is the file; offset and length are bytes, multiples of a page, within the
  * file. Waits until they are there. Pages that are cached already are written over. `cpu`: where
- * the server does it, -1 for anywhere.
+ * the server does it, -1 for anywhere. Returns 0 or an errno: ENOTCONN or ECONNABORTED where the
+ * server is dead.
  */
-void fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu);
+int fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu);
 
 /* What the server has done since it started: requests and bytes. */
 struct fuse_server_counts {
