@@ -234,31 +234,38 @@ static int mount_fuse(const char *dir)
 	return fd;
 }
 
-static _Noreturn void serve(const char *dir, const char *memcg, int said, pid_t parent)
+struct start {
+	const char *dir, *memcg, *pages;
+	int said;
+	pid_t parent;
+};
+
+static int serve(void *arg)
 {
+	const struct start *start = arg;
 	char *argv[] = {(char[]){"before-after"}, NULL}, device[32];
 	struct fuse_args args = FUSE_ARGS_INIT(1, argv);
 	struct fuse_loop_config config = {.clone_fd = 0, .max_idle_threads = 4};
 	int fd;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (getppid() != start->parent)
 		_exit(end_exit_code(END_BROKEN));
-	say_fd = dup2(said, 3);
+	say_fd = dup2(start->said, 3);
 	end_set_handler(say_end);
 	owned_forget();
 	/* Records, perf's control and the lock are the parent's. */
 	close_range(4, ~0U, 0);
 	prctl(PR_SET_NAME, "fuse-server");
-	if (memcg)
-		memcg_join(memcg);
+	if (start->memcg)
+		memcg_join(start->memcg);
 	sched_getaffinity(0, sizeof(anywhere), &anywhere);
 	zeroes = mmap(NULL, buffer_size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	session = fuse_session_new(&args, &operations, sizeof(operations), NULL);
 	if (zeroes == MAP_FAILED || !session)
 		run_broken("FUSE session: %s", strerror(errno));
-	fd = mount_fuse(dir);
+	fd = mount_fuse(start->dir);
 	snprintf(device, sizeof(device), "/dev/fd/%d", fd);
 	if (fuse_session_mount(session, device))
 		run_broken("FUSE session: libfuse refuses %s", device);
@@ -268,12 +275,43 @@ static _Noreturn void serve(const char *dir, const char *memcg, int said, pid_t 
 	_exit(fuse_session_loop_mt(session, &config) ? end_exit_code(END_BROKEN) : 0);
 }
 
+/*
+ * A page is charged to the memcg of the memory's owner, a node of the tree to the memcg of who
+ * allocates it. So that these are two, this process is in one, owns the memory and sleeps, and the
+ * server is another process, in the other one, that shares its memory. Sleeping also leaves it the
+ * thread-local variables, which are shared as well.
+ */
+static _Noreturn void own_pages(struct start *start)
+{
+	const size_t stack_size = 256 << 10;
+	char *stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	pid_t pid;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != start->parent)
+		_exit(end_exit_code(END_BROKEN));
+	start->parent = getpid();
+	say_fd = start->said;
+	end_set_handler(say_end);
+	memcg_join(start->pages);
+	pid = stack == MAP_FAILED ? -1
+				  : clone(serve, stack + stack_size, CLONE_VM | SIGCHLD, start);
+	if (pid < 0)
+		run_broken("the FUSE server cannot be started: %s", strerror(errno));
+	close_range(3, ~0U, 0);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	_exit(end_exit_code(END_BROKEN));
+}
+
 /* --- the parent -------------------------------------------------------------------------------- */
 
-pid_t fuse_server_start(const char *name, uint64_t size, const char *memcg)
+pid_t fuse_server_start(const char *name, uint64_t size, const char *memcg, const char *pages)
 {
 	char dir[256], line[512] = "";
-	pid_t parent = getpid(), pid;
+	struct start start = {.dir = dir, .memcg = memcg, .pages = pages, .parent = getpid()};
+	pid_t pid;
 	int said[2];
 	FILE *f;
 
@@ -284,8 +322,11 @@ pid_t fuse_server_start(const char *name, uint64_t size, const char *memcg)
 	pid = fork();
 	if (pid < 0)
 		run_broken("fork: %s", strerror(errno));
+	start.said = said[1];
+	if (pid == 0 && pages)
+		own_pages(&start);
 	if (pid == 0)
-		serve(dir, memcg, said[1], parent);
+		serve(&start);
 	close(said[1]);
 	f = fdopen(said[0], "r");
 	if (!f || !fgets(line, sizeof(line), f))

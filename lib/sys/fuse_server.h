@@ -18,11 +18,11 @@
 #include <sys/types.h>
 
 /*
- * In the parent: mounts on SCRATCH/NAME a file of `size` bytes; `memcg`, unless NULL, is what the
- * server, and with it the pages it stores, is charged to. Returns the server's pid; it serves when
- * this returns. Skips without /dev/fuse or the right to mount.
+ * In the parent: mounts on SCRATCH/NAME a file of `size` bytes. The server is in `memcg`, the pages
+ * it stores are charged to `pages`; NULL: as the caller, and as the server. Returns the pid to be
+ * killed; it serves when this returns. Skips without /dev/fuse or the right to mount.
  */
-pid_t fuse_server_start(const char *name, uint64_t size, const char *memcg);
+pid_t fuse_server_start(const char *name, uint64_t size, const char *memcg, const char *pages);
 
 /* The file's path, SCRATCH/NAME/file, into buf. */
 void fuse_server_file(char *buf, size_t size, const char *name);

@@ -32,6 +32,14 @@ struct job {
 	atomic_int error;	    /* the first one, and where: */
 	const char *step;
 	int64_t above_order_0;
+	unsigned int threads;
+	pthread_barrier_t barrier;
+};
+
+struct member {
+	struct job *job;
+	uint64_t number; /* from 0 */
+	pthread_t thread;
 };
 
 static bool failed(struct job *job, const char *step, int error)
@@ -63,13 +71,6 @@ static char *map_populated(struct job *job, uint64_t at, uint64_t length)
 	return map;
 }
 
-/* The first chunk that comes along stands for all. */
-static void look_at_folios(struct job *job, const char *map, uint64_t length)
-{
-	if (job->above_order_0 < 0)
-		job->above_order_0 = folio_pages_above_order_0(map, length);
-}
-
 static uint64_t chunk_length(const struct job *job, uint64_t at)
 {
 	return job->size - at < job->chunk ? job->size - at : job->chunk;
@@ -81,8 +82,9 @@ static void pageout(struct job *job, uint64_t at, uint64_t length)
 
 	if (!map)
 		return;
-	if (at == 0)
-		look_at_folios(job, map, length);
+	/* The first chunk stands for all. */
+	if (at == 0 && job->above_order_0 < 0)
+		job->above_order_0 = folio_pages_above_order_0(map, length);
 	failed(job, "MADV_PAGEOUT", madvise(map, length, MADV_PAGEOUT) ? errno : 0);
 	munmap(map, length);
 }
@@ -90,7 +92,7 @@ static void pageout(struct job *job, uint64_t at, uint64_t length)
 /* One of several threads, each on a CPU of its own: the next chunk, until there is none. */
 static void *pageout_chunks_of(void *arg)
 {
-	struct job *job = arg;
+	struct job *job = ((struct member *)arg)->job;
 	uint64_t at;
 
 	while (!atomic_load(&job->error) &&
@@ -118,83 +120,72 @@ static unsigned int threads(const struct shadows_plan *plan, cpu_set_t *allowed)
 	return wanted < cpus ? wanted : cpus;
 }
 
-static void by_pageout(struct job *job)
+/* Runs `work` in as many threads, each on a CPU of its own. */
+static void run_threads(struct job *job, void *(*work)(void *))
 {
-	pthread_t thread[THREADS_MAX];
+	struct member member[THREADS_MAX];
 	cpu_set_t allowed, one;
-	unsigned int count = threads(job->plan, &allowed), i, started = 0;
+	unsigned int i;
 	size_t cpu = 0;
 	int error;
 
-	for (i = 0; i < count; i++, cpu++) {
+	job->threads = threads(job->plan, &allowed);
+	pthread_barrier_init(&job->barrier, NULL, job->threads);
+	for (i = 0; i < job->threads; i++, cpu++) {
 		pthread_attr_t attr;
 
 		while (!CPU_ISSET(cpu, &allowed))
 			cpu++;
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
+		member[i].job = job;
+		member[i].number = i;
 		pthread_attr_init(&attr);
 		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
-		error = pthread_create(&thread[i], &attr, pageout_chunks_of, job);
+		error = pthread_create(&member[i].thread, &attr, work, &member[i]);
 		pthread_attr_destroy(&attr);
-		if (failed(job, "pthread_create", error))
-			break;
-		started++;
+		if (error)
+			run_broken("pthread_create: %s", strerror(error));
 	}
-	for (i = 0; i < started; i++)
-		pthread_join(thread[i], NULL);
+	for (i = 0; i < job->threads; i++)
+		pthread_join(member[i].thread, NULL);
+	pthread_barrier_destroy(&job->barrier);
 }
 
-/* As many pages, on the memcg's unevictable list, as keep its nodes below the shrinker's limit. */
-static void *hold(const char *memcg, uint64_t length)
+/* Maps pages of the first chunk to ask for the order of their folios. */
+static void see_folios(struct job *job, uint64_t length)
 {
-	int64_t available = meminfo("MemAvailable"), locked;
-	void *map;
+	char *map = map_populated(job, 0, length);
 
-	if (available >= 0 && (uint64_t)available < length + memcg_chunk)
-		run_skip("wanted %" PRIu64 " MiB of available memory to keep the memcg's shadow "
-			 "entries, found %" PRId64 " MiB",
-			 (length + memcg_chunk) >> 20, available >> 20);
-	map = mmap(NULL, length, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
-	/* Asking also brings the counts up to date that the shrinker uses; they may be seconds old. */
-	locked = memcg_stat(memcg, "unevictable");
-	if (map == MAP_FAILED || locked < (int64_t)length)
-		run_skip("wanted %" PRIu64 " MiB of locked memory in %s, found %" PRId64 " MiB",
-			 length >> 20, memcg, locked >> 20);
-	return map;
-}
-
-static void reclaim_chunk(struct job *job, uint64_t at, uint64_t length)
-{
-	char *map;
-	int round;
-
-	if (job->plan->fill && failed(job, "fill", job->plan->fill(job->fd, at, length, -1)))
+	if (!map)
 		return;
-	if (at == 0 || !job->plan->fill) {
-		map = map_populated(job, at, length);
-		if (!map)
-			return;
-		look_at_folios(job, map, length);
-		munmap(map, length);
-	}
-	for (round = 0; round < ROUNDS; round++) {
-		memcg_reclaim(job->plan->memcg, length);
-		if (!cachestat_of(job->fd, at, length).cached)
-			break;
-	}
+	job->above_order_0 = folio_pages_above_order_0(map, length);
+	munmap(map, length);
 }
 
-static void by_memcg(struct job *job)
+/*
+ * Reclaim takes what is oldest in the memcg, whoever put it there: so all threads fill, then all
+ * reclaim. Thread `i` of `count` has every count-th chunk.
+ */
+static void *reclaim_chunks_of(void *arg)
 {
-	/* An eighth, a bit for the nodes above the lowest level, and for what is counted late. */
-	uint64_t length = job->size / 8 + job->size / 256 + (8 << 20), at;
-	void *held = hold(job->plan->memcg, length);
+	struct member *me = arg;
+	struct job *job = me->job;
+	uint64_t at = me->number * job->chunk;
 
-	for (at = 0; at < job->size && !job->error; at += job->chunk)
-		reclaim_chunk(job, at, chunk_length(job, at));
-	munmap(held, length);
+	for (; at - me->number * job->chunk < job->size; at += job->threads * job->chunk) {
+		if (at < job->size)
+			failed(job, "fill",
+			       job->plan->fill(job->fd, at, chunk_length(job, at), sched_getcpu()));
+		pthread_barrier_wait(&job->barrier);
+		if (job->error)
+			break;
+		if (at == 0)
+			see_folios(job, chunk_length(job, 0));
+		memcg_reclaim(job->plan->memcg, at < job->size ? chunk_length(job, at) : 0);
+		pthread_barrier_wait(&job->barrier);
+	}
+	return NULL;
 }
 
 /* Halves the range until what is cached is all of it; pages there are mapped without reading. */
@@ -221,10 +212,7 @@ struct shadows shadows_make(int fd, uint64_t size, const struct shadows_plan *pl
 	int round;
 
 	job.chunk = plan->chunk ? plan->chunk : plan->memcg ? memcg_chunk : pageout_chunk;
-	if (plan->memcg)
-		by_memcg(&job);
-	else
-		by_pageout(&job);
+	run_threads(&job, plan->memcg ? reclaim_chunks_of : pageout_chunks_of);
 	for (round = 0; round < ROUNDS && !job.error; round++) {
 		made.now = cachestat_of(fd, 0, size);
 		if (!made.now.cached)

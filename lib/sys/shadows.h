@@ -20,9 +20,9 @@ struct shadows_plan {
 	int (*fill)(int fd, uint64_t offset, uint64_t length, int cpu);
 	/*
 	 * NULL: reclaimed by MADV_PAGEOUT. Else by memcg_reclaim() of this one, which must be what
-	 * pages are charged to. That shrinks the tree's nodes too, as soon as there are more than
-	 * an eighth of the memcg's pages: so 1/8 of the file's size in locked memory is held there
-	 * meanwhile. Skips where the box has not as much.
+	 * `fill` has the pages charged to, and not what it has the tree's nodes charged to: reclaim
+	 * shrinks a memcg's shadow nodes as well, whenever there are more than an eighth of its
+	 * pages.
 	 */
 	const char *memcg;
 	uint64_t chunk;	      /* bytes; 0: what was measured to be best */

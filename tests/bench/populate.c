@@ -6,8 +6,11 @@
  *
  *	populate [GIB [ROUNDS]]		default 4 GiB, 3 rounds
  */
+#define FUSE_USE_VERSION 31
+
 #include <errno.h>
 #include <fcntl.h>
+#include <fuse.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +38,7 @@ enum way { TMPFS, NAIVE, FAULTS, STORE, STORE_TWO, STORE_MEMCG, WAYS };
 
 static const char *const names[WAYS] = {
 	[TMPFS] = "fill a tmpfs (fallocate)",
-	[NAIVE] = "naive: read(2), then reclaim the memcg",
+	[NAIVE] = "naive: cat, plain libfuse server, reclaim",
 	[FAULTS] = "faults, MADV_PAGEOUT, 1 thread, 64 MiB",
 	[STORE] = "NOTIFY_STORE, MADV_PAGEOUT, 1 thread, 64 MiB",
 	[STORE_TWO] = "NOTIFY_STORE, MADV_PAGEOUT: as evict=pageout",
@@ -69,6 +74,61 @@ static double now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+/* --- the plain server of the naive recipe: libfuse's high-level interface, all as by default --- */
+
+static int plain_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
+{
+	(void)fi;
+	memset(st, 0, sizeof(*st));
+	st->st_nlink = 1;
+	st->st_mode = strcmp(path, "/") ? S_IFREG | 0600 : S_IFDIR | 0700;
+	st->st_size = strcmp(path, "/") ? (off_t)size : 0;
+	return 0;
+}
+
+static int plain_read(const char *path, char *buf, size_t length, off_t offset,
+		      struct fuse_file_info *fi)
+{
+	(void)path;
+	(void)fi;
+	if ((uint64_t)offset >= size)
+		return 0;
+	if (size - (uint64_t)offset < length)
+		length = (size_t)(size - (uint64_t)offset);
+	memset(buf, 0, length);
+	return (int)length;
+}
+
+static const struct fuse_operations plain = {.getattr = plain_getattr, .read = plain_read};
+
+/* Serves SCRATCH/NAME/file; returns when it is there. */
+static pid_t plain_start(const char *name, const char *memcg)
+{
+	char dir[256], path[300];
+	struct stat st;
+	pid_t pid;
+	int tries;
+
+	scratch_mountpoint(dir, sizeof(dir), name);
+	snprintf(path, sizeof(path), "%s/file", dir);
+	pid = fork();
+	if (pid == 0) {
+		char *argv[] = {(char[]){"plain"}, (char[]){"-f"}, dir, NULL};
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		owned_forget();
+		memcg_join(memcg);
+		_exit(fuse_main(3, argv, &plain, NULL));
+	}
+	for (tries = 0; tries < 1000 && stat(path, &st); tries++)
+		usleep(10000);
+	if (pid < 0 || tries == 1000)
+		run_broken("the plain FUSE server does not start");
+	return pid;
+}
+
+/* --- one run -------------------------------------------------------------------------------- */
 
 static void fill_tmpfs(const char *path)
 {
@@ -124,6 +184,7 @@ static void run_way(enum way way)
 	static int number;
 	char name[32], path[256], why[256];
 	char *memcg = memcg_create("populate");
+	char *pages = way == STORE_MEMCG ? memcg_create("populate-pages") : NULL;
 	pid_t server = -1, pid;
 
 	snprintf(name, sizeof(name), "populate%d", number++);
@@ -132,7 +193,8 @@ static void run_way(enum way way)
 		scratch_path(why, sizeof(why), name);
 		snprintf(path, sizeof(path), "%.200s/file", why);
 	} else {
-		server = fuse_server_start(name, size, memcg);
+		server = way == NAIVE ? plain_start(name, memcg)
+				      : fuse_server_start(name, size, memcg, pages);
 		fuse_server_file(path, sizeof(path), name);
 	}
 	memset(outcome, 0, sizeof(*outcome));
@@ -146,7 +208,7 @@ static void run_way(enum way way)
 		if (way == TMPFS)
 			fill_tmpfs(path);
 		else
-			make_shadows(way, path, memcg);
+			make_shadows(way, path, pages ? pages : memcg);
 		_exit(0);
 	}
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -155,9 +217,11 @@ static void run_way(enum way way)
 		kill(server, SIGKILL);
 		waitpid(server, NULL, 0);
 	}
-	if (!owned_release_last(why, sizeof(why)) || !owned_release_last(why, sizeof(why)))
+	if (!owned_release_last(why, sizeof(why)) || !owned_release_last(why, sizeof(why)) ||
+	    (pages && !owned_release_last(why, sizeof(why))))
 		run_broken("%s", why);
 	free(memcg);
+	free(pages);
 	if (interrupted)
 		run_broken("interrupted: %s", strsignal(interrupted));
 	if (!outcome->seconds && !*outcome->reason)

@@ -42,7 +42,7 @@ static int mount_one(void **state)
 
 	(void)state;
 	snprintf(name, sizeof(name), "fuse%d", number++);
-	server = fuse_server_start(name, SIZE, NULL);
+	server = fuse_server_start(name, SIZE, NULL, NULL);
 	fuse_server_file(path, sizeof(path), name);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	return fd < 0 ? -1 : 0;
@@ -168,7 +168,7 @@ static void test_dies_with_its_parent(void **state)
 	assert_int_equal(pipe(said), 0);
 	pid = fork();
 	if (pid == 0) {
-		child = fuse_server_start("orphan", MIB, NULL);
+		child = fuse_server_start("orphan", MIB, NULL, NULL);
 		if (write(said[1], &child, sizeof(child)) == sizeof(child))
 			kill(getpid(), SIGKILL);
 		_exit(1);
