@@ -56,12 +56,13 @@ ifneq ($(call have,fuse3),y)
 DROPPED := $(filter $(CASES_fuse3),$(CASES_ALL))
 $(if $(DROPPED),$(info fuse3 is missing: without $(DROPPED) (sh ci/setup.sh installs it)))
 SYS_DROPPED := lib/sys/fuse_server.c
+UNIT_DROPPED := tests/unit/test_fuse_server.c
 endif
 CASE_NAMES := $(filter-out $(DROPPED),$(CASES_ALL))
 
 CASE_SRC := $(wildcard lib/case/*.c) $(filter-out $(SYS_DROPPED),$(wildcard lib/sys/*.c))
 COMPARE_SRC := $(filter-out lib/compare/main.c,$(wildcard lib/compare/*.c))
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_SRC := $(filter-out $(UNIT_DROPPED),$(wildcard tests/unit/test_*.c))
 HARNESS_SRC := $(wildcard tests/harness/*.c)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -147,6 +148,23 @@ check-pagecache: all $(HARNESS_BINS)
 bench: bench-pagecache
 bench-pagecache: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/bench/pagecache.sh
+
+# --- shadow entries: the case where it is bad; how fast its state is made ---
+
+.PHONY: check-shadow bench-populate
+check: check-shadow
+check-shadow: all
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/shadow.sh
+
+$(BUILD)/tests/bench/populate: $(BUILD)/obj/tests/bench/populate.o $(BUILD)/libcase.a
+	$(call LINK,$(CASE_LIBS))
+ifeq ($(call have,fuse3),y)
+bench-populate: $(BUILD)/tests/bench/populate
+	@run=$$(mktemp -d) && { BEFORE_AFTER_RUN_DIR=$$run $< || code=$$?; rm -r "$$run"; exit $$code; }
+else
+bench-populate:
+	@echo 'bench-populate: skipped, fuse3 is missing'
+endif
 
 SHELL_SRC = $(shell git ls-files '*.sh' .ci/run 2>/dev/null || find . -name '*.sh' -not -path './build/*')
 C_SRC = $(shell git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]' -not -path './build/*')

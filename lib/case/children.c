@@ -126,8 +126,13 @@ enum wait_end children_wait(pid_t pid, unsigned int seconds, int *status, const 
 
 void children_kill(pid_t pid)
 {
+	int i;
+
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
+	/* Where a server does not answer any more, its client ends only when the server has. */
+	for (i = 0; i < server_count; i++)
+		kill(servers[i].pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

@@ -24,7 +24,7 @@ void children_unblock(void);
  */
 enum wait_end children_wait(pid_t pid, unsigned int seconds, int *status, const char **detail);
 
-/* Kills the process group of `pid` and reaps it. */
+/* Kills the process group of `pid` and the servers, and reaps `pid`. */
 void children_kill(pid_t pid);
 
 /*

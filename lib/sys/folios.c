@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "sys/folios.h"
 
+#include <fcntl.h>
 #include <glob.h>
+#include <linux/kernel-page-flags.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "sys/vmstat.h"
 
@@ -34,4 +37,41 @@ struct folio_counts folio_counts(void)
 		.file_thp = vmstat("thp_file_alloc"),
 		.above_zero = sum_of(THP "/hugepages-*/stats/shmem_alloc"),
 	};
+}
+
+/* An entry of /proc/self/pagemap: bit 63, in memory; bits 0 to 54, the frame, 0 without the right. */
+static uint64_t frame_of(int pagemap, uint64_t page_number)
+{
+	uint64_t entry;
+
+	if (pread(pagemap, &entry, sizeof(entry), (off_t)(page_number * sizeof(entry))) !=
+		    sizeof(entry) ||
+	    !(entry >> 63))
+		return 0;
+	return entry & (((uint64_t)1 << 55) - 1);
+}
+
+int64_t folio_pages_above_order_0(const void *map, uint64_t bytes)
+{
+	const uint64_t compound = (uint64_t)1 << KPF_COMPOUND_HEAD | (uint64_t)1
+									     << KPF_COMPOUND_TAIL;
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	int kpageflags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), i, flags;
+	int64_t asked = 0, above = 0;
+
+	for (i = 0; pagemap >= 0 && kpageflags >= 0 && i < bytes / page; i++) {
+		uint64_t frame = frame_of(pagemap, (uintptr_t)map / page + i);
+
+		if (!frame || pread(kpageflags, &flags, sizeof(flags),
+				    (off_t)(frame * sizeof(flags))) != sizeof(flags))
+			continue;
+		asked++;
+		above += (flags & compound) != 0;
+	}
+	if (pagemap >= 0)
+		close(pagemap);
+	if (kpageflags >= 0)
+		close(kpageflags);
+	return asked ? above : -1;
 }

@@ -20,4 +20,11 @@ struct folio_counts folio_counts(void);
 /* Bytes of a PMD-sized folio; -1 without THP. */
 int64_t folio_pmd_size(void);
 
+/*
+ * How many pages of a mapping (those that are in memory and mapped) belong to folios above order 0:
+ * the kernel's flags of every page, by /proc/self/pagemap and /proc/kpageflags. `map` and `bytes`
+ * are multiples of a page. -1: the kernel does not say, or nothing is mapped.
+ */
+int64_t folio_pages_above_order_0(const void *map, uint64_t bytes);
+
 #endif

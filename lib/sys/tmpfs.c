@@ -80,8 +80,7 @@ void scratch_path(char *buf, size_t size, const char *name)
 	snprintf(buf, size, "%s/%s", scratch_dir(), name);
 }
 
-/* SCRATCH/NAME, made, and owned as a place that something is mounted on. */
-static void mount_point(char *dir, size_t size, const char *name)
+void scratch_mountpoint(char *dir, size_t size, const char *name)
 {
 	scratch_path(dir, size, name);
 	if (mkdir(dir, 0700))
@@ -93,7 +92,7 @@ void scratch_mount(const char *name, const char *device, const char *fs)
 {
 	char dir[256];
 
-	mount_point(dir, sizeof(dir), name);
+	scratch_mountpoint(dir, sizeof(dir), name);
 	if (mount(device, dir, fs, MS_NOSUID | MS_NODEV | MS_NOATIME, NULL))
 		run_skip("wanted %s mounted from %s, found: %s", fs, device, strerror(errno));
 }
@@ -102,7 +101,7 @@ void tmpfs_mount(const char *name, uint64_t size, const char *huge)
 {
 	char dir[256], options[128];
 
-	mount_point(dir, sizeof(dir), name);
+	scratch_mountpoint(dir, sizeof(dir), name);
 	snprintf(options, sizeof(options), "size=%" PRIu64 ",mode=0700,huge=%s", size, huge);
 	if (!mount("before-after", dir, "tmpfs", MS_NOSUID | MS_NODEV, options))
 		return;

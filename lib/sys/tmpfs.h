@@ -21,6 +21,9 @@ const char *scratch_dir(void);
 /* SCRATCH/NAME into buf. */
 void scratch_path(char *buf, size_t size, const char *name);
 
+/* Makes SCRATCH/NAME, its path into dir, to be mounted on by the caller; unmounted when released. */
+void scratch_mountpoint(char *dir, size_t size, const char *name);
+
 /*
  * Mounts a tmpfs of `size` bytes on SCRATCH/NAME. `huge` is never, always, within_size or advise;
  * a kernel without huge tmpfs takes never as no option at all, and skips the others.

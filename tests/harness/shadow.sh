@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shadow-entries where it is bad: what is missing is a skip, what breaks is told in one line, nothing
+# hangs, and afterwards nothing is mounted, no process and no cgroup is left.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly case=$PWD/${BEFORE_AFTER_BUILD:-build}/cases/shadow-entries
+if [[ $EUID != 0 || ! -x $case || ! -c /dev/fuse ]]; then
+	printf 'ok 1 shadow-entries # SKIP wanted root, /dev/fuse and a build with fuse3\n'
+	exit 0
+fi
+tmp=$(mktemp -d)
+mkdir -m 0700 "$tmp/run"
+export BEFORE_AFTER_RUN_DIR=$tmp/run
+trap 'rm -rf "$tmp"' EXIT
+number=0 failed=0
+
+report() { # NAME WHY, "" when it holds
+	number=$((number + 1))
+	printf '%sok %d %s%s\n' "${2:+not }" "$number" "$1" "${2:+: $2}"
+	[[ -z $2 ]] || failed=$((failed + 1))
+}
+
+cgroups() {
+	find /sys/fs/cgroup -type d -name "before-after-${1:-*}-shadow-entries-*" 2>/dev/null || true
+}
+
+# Children of a case, and a process that died but is not reaped by the shell yet, are nobody's leak.
+servers_of() {
+	{ ps -o pid=,comm=,stat= --ppid "$1" || true; } | awk '$2 == "fuse-server" && $3 !~ /^Z/ {print $1}'
+}
+
+# Everything of the run that was process PID is gone, after at most 5 s.
+left_of() {
+	local pid=$1 tries left
+	for ((tries = 0; tries < 50; tries++)); do
+		left=$(cgroups "$pid")$(ps -eo pgid=,comm= | awk -v p="$pid" '$1 == p')
+		left+=$(grep -h before-after /proc/self/mountinfo || true)
+		[[ -n $left ]] || return 0
+		sleep 0.1
+	done
+	printf 'left: %s' "$left"
+}
+
+# NAME CODE PATTERN COMMAND..: exit code, and the pattern in its one line
+ends() {
+	local name=$1 want=$2 pattern=$3 code=0 why=''
+	shift 3
+	timeout 60 "$@" >"$tmp/out" 2>"$tmp/err" || code=$?
+	if [[ $code != "$want" ]]; then
+		why="wanted exit $want, found $code: $(tail -1 "$tmp/out") $(head -1 "$tmp/err")"
+	elif ! grep -qE -- "$pattern" "$tmp/out"; then
+		why="wanted /$pattern/, found: $(tail -1 "$tmp/out")"
+	fi
+	report "$name" "$why"
+}
+
+# --- what is missing ----------------------------------------------------------------------------
+
+# Runs its arguments from the second on, with other mounts, seen by them alone.
+cat >"$tmp/with" <<'END'
+set -eu
+mount --make-rprivate /
+eval "$1"
+shift
+exec "$@"
+END
+with=(unshare -m bash "$tmp/with")
+mkdir "$tmp/dev"
+mknod "$tmp/dev/null" c 1 3
+smoke=("$case" --scale smoke)
+available=$(awk '$1 == "MemAvailable:" {printf "%.0f", $2 * 1024}' /proc/meminfo)
+
+ends 'no /dev/fuse' 4 'SKIP wanted /dev/fuse, found: No such file' \
+	"${with[@]}" "mount --bind $tmp/dev /dev" "${smoke[@]}"
+ends 'a /dev/fuse that is none' 4 'SKIP wanted the right to mount FUSE on .*, found: ' \
+	"${with[@]}" 'mount --bind /dev/null /dev/fuse' "${smoke[@]}"
+ends 'no right to mount' 4 'SKIP wanted .*, found: Operation not permitted' \
+	setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "${smoke[@]}"
+ends 'memory too small for the nodes' 4 'SKIP wanted [0-9]+ MiB of available memory, found [0-9]+ MiB' \
+	"$case" --size "$((available * 400 >> 21 << 21))"
+ends 'a kernel before 6.5' 4 'SKIP wanted kernel 6.5 or newer, found 2.6' \
+	setarch "$(uname -m)" --uname-2.6 "${smoke[@]}"
+ends 'no memcg, default' 0 '^ok 1' "${with[@]}" 'umount -R /sys/fs/cgroup' "${smoke[@]}" \
+	--output "$tmp/none.jsonl"
+report 'no memcg, as recorded' "$(jq -r '.identity.memcg | select(. != "none")' "$tmp/none.jsonl")"
+ends 'no memcg, evict=memcg' 4 'SKIP wanted a mounted cgroup hierarchy' \
+	"${with[@]}" 'umount -R /sys/fs/cgroup' "${smoke[@]}" --variant evict=memcg
+
+# --- what breaks --------------------------------------------------------------------------------
+
+# NAME CODE PATTERN SIGNAL WHOM: while the file is being filled; WHOM is case or server
+breaks() {
+	local name=$1 want=$2 pattern=$3 signal=$4 whom=$5 code=0 why='' pid server='' tries
+	shift 5
+	BEFORE_AFTER_TIMEOUT=${LIMIT:-60} setsid "$case" --size 100G "$@" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	for ((tries = 0; tries < 100; tries++)); do
+		server=$(servers_of "$pid")
+		[[ -z $server ]] || break
+		sleep 0.1
+	done
+	sleep 0.7
+	if [[ $whom == case ]]; then
+		kill "-$signal" "$pid"
+	else
+		kill "-$signal" "$server"
+	fi
+	for ((tries = 0; tries < 300; tries++)); do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	if kill -0 "$pid" 2>/dev/null; then
+		why='hangs'
+		kill -KILL "$pid" "$server"
+	fi
+	{ wait "$pid" || code=$?; } 2>/dev/null
+	if [[ -z $why && $code != "$want" ]]; then
+		why="wanted exit $want, found $code"
+	elif [[ -z $why ]] && ! grep -qE -- "$pattern" "$tmp/err" "$tmp/out"; then
+		why="wanted /$pattern/, found: $(tail -1 "$tmp/out")"
+	elif [[ -z $why ]] && (($(wc -l <"$tmp/err") > 1)); then
+		why="wanted one line on standard error, found $(wc -l <"$tmp/err")"
+	fi
+	if [[ $signal == KILL && $whom == case ]]; then
+		[[ -n $(cgroups "$pid") || ! -d /sys/fs/cgroup ]] || why+=' wanted a cgroup left by kill -9, found none'
+		"$case" --cleanup 2>/dev/null || why+=" --cleanup: exit $?"
+	fi
+	report "$name" "$why$(left_of "$pid")"
+}
+
+breaks 'the server dies' 99 'broken: .*(server|Transport endpoint|Software caused)' KILL server
+breaks 'the server dies, without perf' 99 'broken: .*(server|Transport endpoint|Software caused)' \
+	KILL server --events ''
+LIMIT=4 breaks 'the server does not answer' 99 'broken: timed out after 4 s' STOP server
+LIMIT=4 breaks 'the server does not answer, without perf' 99 'broken: timed out after 4 s' STOP server \
+	--events ''
+breaks 'SIGINT' 99 'broken: interrupted: Interrupt' INT case
+breaks 'SIGTERM' 99 'broken: interrupted: Terminated' TERM case
+# The shell tells of a killed job.
+breaks 'kill -9, and what the next start undoes' 137 '' KILL case 2>/dev/null
+
+# --- what holds ---------------------------------------------------------------------------------
+
+for op in truncate dontneed inval; do
+	for evict in pageout memcg; do
+		"$case" --scale smoke --variant "op=$op,evict=$evict" --output "$tmp/runs.jsonl" >/dev/null || true
+		report "op=$op,evict=$evict" "$(tail -1 "$tmp/runs.jsonl" | jq -r '
+			select(.status != "ok" or .params.pages != 16384 or .checks.evicted_before.got < 16368
+				or .checks.cached_before.got != 0 or .checks.evicted_after.got != 0
+				or (.metrics.time_per_page.value > 0 | not)) | "\(.status) \(.reason) \(.checks)"')"
+	done
+done
+
+printf '# %d tests, %d failed\n' "$number" "$failed"
+((failed == 0))
