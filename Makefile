@@ -58,6 +58,15 @@ $(if $(DROPPED),$(info fuse3 is missing: without $(DROPPED) (sh ci/setup.sh inst
 SYS_DROPPED := lib/sys/fuse_server.c
 UNIT_DROPPED := tests/unit/test_fuse_server.c
 endif
+# libyaml reads what stress-ng writes.
+YAML_LIBS := $(shell $(PKG_CONFIG) --libs yaml-0.1 2>/dev/null)
+ifneq ($(call have,yaml-0.1),y)
+$(info libyaml is missing: without dirty-reclaim (sh ci/setup.sh installs it))
+DROPPED += dirty-reclaim
+SYS_DROPPED += lib/sys/stressng.c
+UNIT_DROPPED += tests/unit/test_stressng.c
+endif
+CASE_LIBS += $(YAML_LIBS)
 CASE_NAMES := $(filter-out $(DROPPED),$(CASES_ALL))
 
 CASE_SRC := $(wildcard lib/case/*.c) $(filter-out $(SYS_DROPPED),$(wildcard lib/sys/*.c))

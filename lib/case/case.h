@@ -150,6 +150,8 @@ void metric_times(void);
 /* A declared metric's value in its declared unit, or why there is none. */
 void metric(const char *name, double value);
 void metric_absent(const char *name, const char *reason);
+/* The value, or, where `reason` is not empty, that there is none. */
+void metric_or(const char *name, double value, const char *reason);
 
 /*
  * After the region: fails the run unless its last call, which returned `returned`, did as wanted: 0

@@ -172,6 +172,14 @@ void metric_absent(const char *name, const char *reason)
 			    describe_metric(m, json_pack("{s:s}", "absent", reason)));
 }
 
+void metric_or(const char *name, double value, const char *reason)
+{
+	if (*reason)
+		metric_absent(name, reason);
+	else
+		metric(name, value);
+}
+
 const struct case_metric case_time_metrics[] = {
 	{"time", "ns", BETTER_LOWER, NULL},
 	{"time_per_page", "ns/page", BETTER_LOWER, NULL},

@@ -64,7 +64,10 @@ static bool commands(char *line, size_t size)
 
 	for (; c && *c; c++)
 		if (!command_find(*c, path, sizeof(path))) {
-			snprintf(line, size, "wanted the command %s, found none in PATH", *c);
+			snprintf(
+				line, size,
+				"wanted the command %s, found none in PATH: sh ci/setup.sh installs it",
+				*c);
 			return false;
 		}
 	return true;
@@ -124,8 +127,10 @@ static bool controllers(char *line, size_t size)
 		if (f)
 			fclose(f);
 		if (!found) {
-			snprintf(line, size,
-				 "wanted the cgroup controller %s, found it not enabled", *c);
+			snprintf(
+				line, size,
+				"wanted the cgroup controller %s, found it not enabled: boot without cgroup_disable=%s",
+				*c, *c);
 			return false;
 		}
 	}

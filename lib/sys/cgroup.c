@@ -258,6 +258,18 @@ void memcg_join(const char *memcg)
 		run_broken("%s/cgroup.procs: cannot be joined: %s", memcg, strerror(err));
 }
 
+int memcg_procs(const char *memcg)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", memcg);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		run_broken("%s: cannot be opened: %s", path, strerror(errno));
+	return fd;
+}
+
 void memcg_limit(const char *memcg, uint64_t bytes)
 {
 	bool v2 = memcg_is_v2(memcg);

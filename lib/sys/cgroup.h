@@ -31,6 +31,8 @@ bool memcg_is_v2(const char *memcg);
 
 /* Moves the calling process (all threads) in. Children follow, what was charged before does not. */
 void memcg_join(const char *memcg);
+/* A descriptor into which a process writes "0" to move itself: for between fork and exec. */
+int memcg_procs(const char *memcg);
 
 /* The limit on memory; on v2 and with swap accounting, swap stays unlimited. Skips if refused. */
 void memcg_limit(const char *memcg, uint64_t bytes);

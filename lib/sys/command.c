@@ -11,8 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/cgroup.h"
+
 /* Between fork and exec: only what a child of a threaded process may call. */
-_Noreturn static void child(const char *const argv[], int out)
+_Noreturn static void child(const char *const argv[], int procs, int out)
 {
 	union {
 		const char *const *in;
@@ -28,13 +30,21 @@ _Noreturn static void child(const char *const argv[], int out)
 	dup2(out < 0 ? null : out, 1);
 	dup2(out < 0 ? null : out, 2);
 	setenv("LC_ALL", "C", 1);
+	/* 0 is the writer. */
+	if (procs >= 0 && write(procs, "0", 1) != 1)
+		_exit(127);
 	execvp(argv[0], args.out);
 	_exit(127);
 }
 
 int command_run(const char *const argv[], char *output, size_t size)
 {
-	int pipefd[2] = {-1, -1}, status;
+	return command_run_in(NULL, argv, output, size);
+}
+
+int command_run_in(const char *memcg, const char *const argv[], char *output, size_t size)
+{
+	int pipefd[2] = {-1, -1}, status, procs = memcg ? memcg_procs(memcg) : -1;
 	char rest[512];
 	size_t used = 0;
 	ssize_t got;
@@ -44,7 +54,9 @@ int command_run(const char *const argv[], char *output, size_t size)
 		return 127;
 	pid = fork();
 	if (pid == 0)
-		child(argv, pipefd[1]);
+		child(argv, procs, pipefd[1]);
+	if (procs >= 0)
+		close(procs);
 	if (output) {
 		close(pipefd[1]);
 		while (pid > 0) {

@@ -11,6 +11,8 @@
  * The beginning of its standard output and error go into `output` (NULL: thrown away).
  */
 int command_run(const char *const argv[], char *output, size_t size);
+/* The same in a memory cgroup, its children too; NULL: in our own. */
+int command_run_in(const char *memcg, const char *const argv[], char *output, size_t size);
 
 /* Writes the path that PATH gives for `name` into buf (a name with a slash is itself). */
 bool command_find(const char *name, char *buf, size_t size);

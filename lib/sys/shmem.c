@@ -102,6 +102,12 @@ void shmem_fill(int fd, uint64_t size, bool write)
 		run_fail("fallocate of %" PRIu64 " bytes: %s", size, strerror(errno));
 }
 
+void shmem_punch(int fd, uint64_t offset, uint64_t bytes)
+{
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes))
+		run_fail("punch of %" PRIu64 " bytes: %s", bytes, strerror(errno));
+}
+
 int64_t shmem_count_written(int fd, uint64_t size, uint64_t stride)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset, number;

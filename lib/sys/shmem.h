@@ -29,6 +29,8 @@ int64_t shmem_taken(bool memfd);
 void shmem_fill(int fd, uint64_t size, bool write);
 /* Writes every `stride`th page of the first `size` bytes; each begins with its number, from 1. */
 void shmem_write(int fd, uint64_t size, uint64_t stride);
+/* Takes all pages of a range out; the file keeps its length. */
+void shmem_punch(int fd, uint64_t offset, uint64_t bytes);
 /* How many of those pages still hold what shmem_write() wrote. */
 int64_t shmem_count_written(int fd, uint64_t size, uint64_t stride);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include "sys/vmstat.h"
 
 #define ZRAM "/sys/class/zram-control"
+
+static const char file_prefix[] = "before-after-swap-";
 
 uint64_t swap_used(void)
 {
@@ -131,24 +134,107 @@ static void check_device(const char *device, uint64_t bytes)
 			 (intmax_t)size);
 }
 
-const char *swap_add(uint64_t bytes)
+/*
+ * A file is journalled before it is made and known by its name; it is ours to remove in whatever
+ * state the kill left it.
+ */
+static bool swap_file_undo(const json_t *entry, char *why, size_t size)
 {
-	const char *device = getenv("BEFORE_AFTER_SWAP_DEVICE");
-	bool zram = !device || !*device;
-	char path[128], out[256] = "";
+	const char *path = json_string_value(json_object_get(entry, "path"));
+	const char *name = path ? strrchr(path, '/') : NULL;
 
-	/* The first page of an area is its header. */
-	bytes += 1 << 20;
-	if (zram) {
-		zram_node(path, sizeof(path), bytes);
-	} else {
-		check_device(device, bytes);
-		snprintf(path, sizeof(path), "%s", device);
+	if (!name || strncmp(name + 1, file_prefix, strlen(file_prefix))) {
+		snprintf(why, size, "wanted a file %s*, found %s", file_prefix, path ? path : "?");
+		return false;
 	}
+	if (!unlink(path) || errno == ENOENT)
+		return true;
+	snprintf(why, size, "%s: cannot be removed: %s", path, strerror(errno));
+	return false;
+}
+
+const struct undo_kind swap_file_kind = {
+	.name = "swap-file", .outlives = true, .undo = swap_file_undo};
+
+static void make_file(const char *dir, char *path, size_t size, uint64_t bytes)
+{
+	char *real = realpath(dir, NULL);
+	int fd, err;
+
+	snprintf(path, size, "%s/%s%d", real ? real : dir, file_prefix, getpid());
+	free(real);
+	if (!access(path, F_OK))
+		run_skip("%s: wanted a name for a swap file, found it taken", path);
+	own(&swap_file_kind, json_pack("{s:s}", "path", path));
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		run_skip("%s: wanted a swap file, found: %s", path, strerror(errno));
+	/* Not posix_fallocate(): the C library would write where the file system cannot allocate. */
+	err = fallocate(fd, 0, 0, (off_t)bytes) ? errno : 0;
+	close(fd);
+	if (err)
+		run_skip("%s: wanted %" PRIu64 " bytes for a swap file, found: %s", path, bytes,
+			 strerror(err));
+}
+
+static void turn_on(const char *path)
+{
+	char out[256] = "";
+
 	if (command_run((const char *const[]){"mkswap", path, NULL}, out, sizeof(out)))
 		run_skip("mkswap %s: %s", path, out);
 	own(&swap_kind, json_pack("{s:s}", "path", path));
 	if (swapon(path, SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK))
 		run_skip("swapon %s: %s", path, strerror(errno));
-	return zram ? "zram" : "device";
+}
+
+static void use_host(uint64_t bytes)
+{
+	int64_t left = meminfo("SwapFree");
+
+	if (left < (int64_t)bytes)
+		run_skip("swap=host: wanted %" PRIu64 " MiB of free swap, found %" PRId64
+			 ": swapon an area, or take another swap=",
+			 bytes >> 20, left < 0 ? 0 : left >> 20);
+}
+
+void swap_use(const char *kind, uint64_t bytes)
+{
+	const char *given = getenv("BEFORE_AFTER_SWAP_DEVICE");
+	char path[PATH_MAX] = "";
+	struct stat st;
+	bool directory = given && *given && !stat(given, &st) && S_ISDIR(st.st_mode);
+
+	/* The first page of an area is its header. */
+	bytes += 1 << 20;
+	if (!strcmp(kind, "host")) {
+		use_host(bytes);
+		return;
+	}
+	if (!strcmp(kind, "zram")) {
+		zram_node(path, sizeof(path), bytes);
+	} else if (!strcmp(kind, "file")) {
+		if (!directory)
+			run_skip("swap=file: wanted a directory that a swap file may be made in "
+				 "(run.sh --swap-device DIR), found %s",
+				 given && *given ? given : "none");
+		make_file(given, path, sizeof(path), bytes);
+	} else {
+		if (!given || !*given || directory)
+			run_skip("swap=device: wanted a block device that may be overwritten "
+				 "(run.sh --swap-device DEV), or another swap=, found %s",
+				 directory ? given : "none");
+		check_device(given, bytes);
+		snprintf(path, sizeof(path), "%s", given);
+	}
+	turn_on(path);
+}
+
+const char *swap_add(uint64_t bytes)
+{
+	const char *given = getenv("BEFORE_AFTER_SWAP_DEVICE");
+	const char *kind = !given || !*given ? "zram" : "device";
+
+	swap_use(kind, bytes);
+	return kind;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A swap area of our own, in front of any that the box has (highest priority). Journalled: a
- * killed run's area is turned off and its zram device removed at the next start.
+ * killed run's area is turned off and its zram device or file removed at the next start.
  */
 #ifndef SYS_SWAP_H
 #define SYS_SWAP_H
@@ -15,6 +15,13 @@
  * Skips where neither can be had.
  */
 const char *swap_add(uint64_t bytes);
+
+/*
+ * The same on what is asked for: "device"; "file", made in the directory that --swap-device names
+ * (the only place on the host's file systems that we write to, so it must be named); "zram"; or
+ * "host", which adds nothing and wants that much free in the areas that the box has.
+ */
+void swap_use(const char *kind, uint64_t bytes);
 
 /* Bytes in use over all areas. */
 uint64_t swap_used(void);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What removing pages costs others. Pages leave the page cache under the lock of the file's tree
+ * (i_pages) with interrupts off; in larger batches it is held longer at a time. While a thread on
+ * one CPU punches and refills three quarters of a tmpfs file, fio on another touches the holes of
+ * the first quarter for the first time through a mapping: each fault inserts a folio under that lock.
+ * (Reads, and faults on pages that are there, never take it.) fio does so in rounds, each on fresh
+ * holes; the metrics are the medians of its rounds.
+ */
+#include <unistd.h>
+
+#include "case/case.h"
+#include "sys/cpus.h"
+#include "sys/fio.h"
+#include "sys/puncher.h"
+#include "sys/shmem.h"
+
+#define ROUNDS_MAX 31
+
+static int fd, cpu[2];
+static uint64_t touched, punched; /* bytes: what fio has, and behind it what is punched */
+static int64_t held;		  /* the most bytes that the file held before a round */
+static struct punched done;
+static struct fio_result rounds[ROUNDS_MAX];
+
+static void setup(void)
+{
+	if (!cpus_two(cpu))
+		run_skip("wanted two CPUs, found one: give the guest or the cpuset another");
+	shmem_place(false, param("size") + (1 << 20), false);
+	identity("backing", "tmpfs");
+	identity("fio", fio_version());
+}
+
+static void prepare(void)
+{
+	cpus_two(cpu);
+	touched = param("size") / 4;
+	punched = param("size") - touched;
+	fd = shmem_create(false);
+	shmem_fill(fd, param("size"), false);
+}
+
+static void measure(void)
+{
+	char why[300];
+	uint64_t i;
+
+	region_begin();
+	puncher_start(fd, touched, punched, param("piece"), cpu[0]);
+	for (i = 0; i < param("rounds"); i++) {
+		shmem_punch(fd, 0, touched);
+		held = shmem_file_bytes(fd) > held ? shmem_file_bytes(fd) : held;
+		if (!fio_touch(shmem_path(), touched, cpu[1], &rounds[i], why, sizeof(why)))
+			run_fail("round %d: %s", (int)i + 1, why);
+	}
+	done = puncher_stop();
+	region_end();
+}
+
+static void verify(void)
+{
+	struct fio_result all = fio_median(rounds, param("rounds"));
+
+	metric("fault_p50", all.p50_ns);
+	metric("fault_p99", all.p99_ns);
+	metric("fault_p999", all.p999_ns);
+	metric("faults_per_second", all.per_second);
+	metric("punches_per_second", done.per_second);
+	/* Each write was the first to its page: there was none, and now there is. */
+	check_at_most("bytes_before_a_round", (int64_t)punched, held);
+	check_equal("pages_written", (int64_t)touched / sysconf(_SC_PAGESIZE), all.operations);
+	check_equal("bytes_at_the_end", (int64_t)param("size"), shmem_file_bytes(fd));
+	check_at_least("punches", (int64_t)param("rounds"), (int64_t)done.punches);
+}
+
+static const struct case_decl truncate_neighbour = {
+	.name = "truncate-neighbour",
+	.summary = "first touches of a tmpfs file (fio) while its other pages are punched out",
+	.needs = {.root = true, .memory = {"size", 1030, 128 << 20}, .commands = LIST("fio")},
+	.params = {{"size", "bytes", 64 << 20, 1 << 30, 4ULL << 30, 64 << 20},
+		   {"piece", "bytes", 4 << 20, 16 << 20, 16 << 20, 4096},
+		   {"rounds", "rounds", 1, 5, 11, 1}},
+	.metrics =
+		(const struct case_metric[]){
+			{"fault_p50", "ns", BETTER_LOWER, NULL},
+			{"fault_p99", "ns", BETTER_LOWER, NULL},
+			{"fault_p999", "ns", BETTER_LOWER, NULL},
+			{"faults_per_second", "faults/s", BETTER_HIGHER, NULL},
+			{"punches_per_second", "punches/s", BETTER_HIGHER, NULL},
+			{0}},
+	.touches = LIST("a tmpfs in the mount namespace of the run"),
+	.functions = LIST("shmem_undo_range", "shmem_add_to_page_cache", "shmem_fault"),
+	.setup = setup,
+	.prepare = prepare,
+	.measure = measure,
+	.verify = verify,
+};
+CASE_MAIN(truncate_neighbour)
