@@ -12,6 +12,7 @@
 
 #include "sys/end.h"
 #include "sys/kinds.h"
+#include "sys/knob.h"
 
 #define OWNED_MAX 64
 
@@ -103,6 +104,16 @@ void owned_open(void)
 	close(dir);
 }
 
+/* The boot that the journal's entries belong to: another one has undone what they say. */
+static const char *this_boot(void)
+{
+	static char id[64];
+
+	if (!*id && !knob_read("/proc/sys/kernel/random/boot_id", id, sizeof(id)))
+		run_broken("/proc/sys/kernel/random/boot_id: %s", strerror(errno));
+	return id;
+}
+
 static off_t journal_append(const struct undo_kind *kind, json_t *entry)
 {
 	off_t offset = lseek(journal, 0, SEEK_END);
@@ -110,6 +121,7 @@ static off_t journal_append(const struct undo_kind *kind, json_t *entry)
 	int len;
 
 	json_object_set_new(entry, "kind", json_string(kind->name));
+	json_object_set_new(entry, "boot", json_string(this_boot()));
 	text = json_dumps(entry, JSON_COMPACT);
 	if (offset < 0 || !text || (len = asprintf(&line, "%s\n", text)) < 0)
 		run_broken("%s/journal.jsonl: cannot be written: %s", run_dir(), strerror(errno));
@@ -171,13 +183,19 @@ bool owned_release(char *why, size_t size)
 	return ok;
 }
 
-void owned_forget(void)
+void owned_forget_last(void)
 {
-	while (depth > 0)
-		json_decref(stack[--depth].entry);
+	struct owned *o = &stack[--depth];
+
+	if (o->offset >= 0 && ftruncate(journal, o->offset))
+		run_broken("%s/journal.jsonl: %s", run_dir(), strerror(errno));
+	json_decref(o->entry);
 }
 
-/* Reads the journal into the stack. A torn last line was never acted upon: it is dropped. */
+/*
+ * Reads the journal into the stack. A torn last line was never acted upon: it is dropped, and so
+ * is what another boot wrote (a run directory on disk): the names in it are somebody else's by now.
+ */
 static void load_journal(void)
 {
 	FILE *f = fdopen(dup(journal), "r");
@@ -193,7 +211,13 @@ static void load_journal(void)
 		json_t *entry = json_loads(line, 0, NULL);
 		const struct undo_kind *kind =
 			undo_kind_find(json_string_value(json_object_get(entry, "kind")));
+		const char *boot = json_string_value(json_object_get(entry, "boot"));
 
+		if (boot && strcmp(boot, this_boot())) {
+			json_decref(entry);
+			offset += len;
+			continue;
+		}
 		if (!kind || depth == OWNED_MAX)
 			run_broken(
 				"%s/journal.jsonl: wanted an entry of a known kind, found %.100s",

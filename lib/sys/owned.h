@@ -7,7 +7,8 @@
  * in reverse order, by owned_release() when a run ends, or by owned_recover() at the next start
  * when the process was killed: entries of kinds that outlive a process are journalled in
  * RUNDIR/journal.jsonl (RUNDIR: $BEFORE_AFTER_RUN_DIR or /run/before-after, on tmpfs, so that a
- * reboot forgets the journal together with the state it describes).
+ * reboot forgets the journal together with the state it describes; where it is not, entries of
+ * another boot are dropped without being undone).
  *
  * One process tree holds RUNDIR/lock at a time; the lock is a flock() that dies with its holders.
  */
@@ -44,8 +45,8 @@ void own(const struct undo_kind *kind, json_t *entry);
 bool owned_release_last(char *why, size_t size);
 /* Undoes all; on failures goes on, keeps the journal and leaves the first reason in `why`. */
 bool owned_release(char *why, size_t size);
-/* Forgets all entries without undoing: for a forked child, whose parent owns them. */
-void owned_forget(void);
+/* Forgets the newest entry without undoing it: what it names turned out to be somebody else's. */
+void owned_forget_last(void);
 
 /* Writes RUNDIR/NAME into buf. */
 void owned_path(char *buf, size_t size, const char *name);

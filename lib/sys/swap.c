@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <unistd.h>
@@ -73,27 +74,33 @@ const struct undo_kind zram_kind = {.name = "zram", .outlives = true, .undo = zr
 
 /*
  * hot_add makes a device before it tells which, too late for the journal; but it takes the lowest
- * free number, so that one is journalled first.
+ * free number, so that one is journalled first. The lock keeps two of us, with run directories of
+ * their own, from journalling the same number.
  */
 static int zram_new(void)
 {
-	char path[64], text[32];
+	int number = -1, made, lock = open(ZRAM, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char path[64];
 	struct stat st;
-	int number = -1, made;
 
+	if (lock < 0 || flock(lock, LOCK_EX))
+		run_skip("wanted a zram device, found no %s: modprobe zram", ZRAM);
 	do {
 		number++;
 		snprintf(path, sizeof(path), "/sys/block/zram%d", number);
 	} while (!stat(path, &st));
 	own(&zram_kind, json_pack("{s:i}", "number", number));
 	made = (int)file_number(ZRAM "/hot_add");
+	close(lock);
+	if (made != number) /* A device of that number is another program's: not ours to undo. */
+		owned_forget_last();
 	if (made < 0)
 		run_skip("wanted a zram device, found %s/hot_add not usable", ZRAM);
 	if (made != number) {
 		write_number(ZRAM "/hot_remove", (uint64_t)made);
-		snprintf(text, sizeof(text), "zram%d", made);
-		run_broken("wanted the new device %s, found %s: is another program making some?",
-			   path, text);
+		run_broken(
+			"wanted the new device %s, found zram%d: is another program making some?",
+			path, made);
 	}
 	return number;
 }

@@ -193,6 +193,42 @@ static void torn_journal(void **state)
 	assert_content(journal, "");
 }
 
+/* A run directory on disk outlives a reboot; the names in its journal do not. */
+static void other_boot(void **state)
+{
+	char line[256];
+
+	(void)state;
+	put(knob, "set");
+	snprintf(line, sizeof(line),
+		 "{\"kind\":\"knob\",\"path\":\"%s\",\"old\":\"old\",\"set\":\"set\","
+		 "\"boot\":\"another\"}\n",
+		 knob);
+	put(journal, line);
+	assert_int_equal(in_child(recover), 0);
+	assert_content(knob, "set");
+	assert_content(journal, "");
+}
+
+static void forget(void)
+{
+	char why[128];
+
+	owned_open();
+	knob_set(knob, "set");
+	owned_forget_last();
+	_exit(owned_release(why, sizeof(why)) ? 0 : 1);
+}
+
+static void forgotten_is_not_undone(void **state)
+{
+	(void)state;
+	put(knob, "old");
+	assert_int_equal(in_child(forget), 0);
+	assert_content(knob, "set");
+	assert_content(journal, "");
+}
+
 static void unknown_entry(void **state)
 {
 	(void)state;
@@ -243,6 +279,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(release_empties_the_journal, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_ours_is_restored, setup, teardown),
 		cmocka_unit_test_setup_teardown(torn_journal, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_boot, setup, teardown),
+		cmocka_unit_test_setup_teardown(forgotten_is_not_undone, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_entry, setup, teardown),
 		cmocka_unit_test_setup_teardown(directory_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(brackets, setup, teardown),
