@@ -132,10 +132,13 @@ static void check_device(const char *device, uint64_t bytes)
 	if (rc != 2 && (rc != 0 || strcmp(out, "swap\n")))
 		run_skip("%s: wanted an empty device or a swap area, found %s (blkid %d)", device,
 			 *out ? out : "something else", rc);
-	fd = open(device, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-	if (fd >= 0)
-		close(fd);
+	/* O_EXCL: not one that is mounted, part of another device or swapped to already. */
+	fd = open(device, O_RDONLY | O_EXCL | O_CLOEXEC);
+	if (fd < 0)
+		run_skip("%s: wanted a device that is not in use, found: %s", device,
+			 strerror(errno));
+	size = lseek(fd, 0, SEEK_END);
+	close(fd);
 	if (size < 0 || (uint64_t)size < bytes)
 		run_skip("%s: wanted %" PRIu64 " bytes of swap, found %jd", device, bytes,
 			 (intmax_t)size);
@@ -231,8 +234,11 @@ void swap_use(const char *kind, uint64_t bytes)
 			run_skip("swap=device: wanted a block device that may be overwritten "
 				 "(run.sh --swap-device DEV), or another swap=, found %s",
 				 directory ? given : "none");
-		check_device(given, bytes);
-		snprintf(path, sizeof(path), "%s", given);
+		/* The journal may be read from another directory. */
+		if (!realpath(given, path))
+			run_skip("%s: wanted a block device for swap, found: %s", given,
+				 strerror(errno));
+		check_device(path, bytes);
 	}
 	turn_on(path);
 }

@@ -296,6 +296,43 @@ else
 	holds kill-9-swap-off-after-cleanup test "$(</proc/swaps) $(ls /sys/block)" == "$swaps $zrams"
 fi
 
+# --swap-device: what holds anything else, or is in use, is refused and stays as it is; a relative
+# name is turned off from another directory too.
+truncate -s 8M "$tmp/disk"
+if loop=$(losetup -f --show "$tmp/disk" 2>/dev/null); then
+	swap_on() { (cd /dev && BEFORE_AFTER_SWAP_DEVICE=$1 BEFORE_AFTER_TIMEOUT=${2:-1} "$fake" --variant do=swap-hang); }
+	refused() { # NAME: the device is named in a skip, and not a byte of it has changed
+		local code=0 sum
+		sum=$(sha256sum <"$tmp/disk")
+		swap_on "${loop#/dev/}" >"$tmp/out" 2>&1 || code=$?
+		sync
+		holds "$1" test "$code $(sha256sum <"$tmp/disk")" == "4 $sum"
+		grep -q "SKIP $loop: wanted" "$tmp/out" || result "$1-says-why" 1 "$(tail -1 "$tmp/out")"
+	}
+	mkfs.ext4 -q "$loop" && refused swap-device-with-a-file-system
+	wipefs -qa "$loop" 2>/dev/null && printf '\125\252' | dd of="$loop" bs=1 seek=510 conv=notrunc status=none
+	printf '\203' | dd of="$loop" bs=1 seek=450 conv=notrunc status=none
+	printf '\001' | dd of="$loop" bs=1 seek=454 conv=notrunc status=none
+	printf '\001' | dd of="$loop" bs=1 seek=459 conv=notrunc status=none
+	refused swap-device-with-partitions
+	wipefs -qa "$loop" 2>/dev/null && mkswap -q "$loop" && swapon "$loop"
+	refused swap-device-in-use
+	holds swap-device-in-use-stays-on grep -q "^$loop " /proc/swaps
+	swapoff "$loop"
+	swap_on "${loop#/dev/}" 30 >"$tmp/out" 2>&1 &
+	for _ in {1..50}; do
+		grep -q "^$loop " /proc/swaps && break
+		sleep 0.1
+	done
+	kill -KILL "$(pgrep -P $! -f -- swap-hang)"
+	wait $! 2>/dev/null || true
+	./run.sh --cleanup 2>/dev/null
+	holds swap-device-off-after-cleanup bash -c "! grep -q '^$loop ' /proc/swaps"
+	losetup -d "$loop"
+else
+	skip swap-device 'no loop device'
+fi
+
 for signal in INT TERM HUP; do
 	hold "signal-$signal" do=knob-hang
 	kill -"$signal" "$held"
