@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dropping all pages of a tmpfs file or memfd: ftruncate to 0, punching a hole over all of it,
- * closing the last descriptor of a memfd, unlinking the file. All four end in shmem_undo_range(),
- * which takes the folios out of the page cache one by one or, patched, in batches. A file of
- * PMD-sized folios has 1/512 as many and must not change. op=undo is that function's other caller,
- * a fallocate() that runs out of space at its last page: what was written before must stay, what
- * it added must go; its time includes allocating. state=swapped-half: every other 64 KiB are swap
- * entries, which stay out of batches.
+ * Dropping all pages of a tmpfs file or memfd. All ops end in shmem_undo_range(), which takes folios
+ * out of the page cache one by one or, patched, in batches. A file of PMD-sized folios has 1/512 as
+ * many and must not change. op=undo is its other caller, a fallocate() that runs out of space at its
+ * last page: what was written before must stay, what it added must go; its time includes allocating.
+ * state=swapped-half: every other 16 pages are swap entries, which stay out of batches.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,22 +15,22 @@
 #include "sys/pageout.h"
 #include "sys/shmem.h"
 #include "sys/swap.h"
+#include "sys/vmstat.h"
 
 enum op { FTRUNCATE, PUNCH, CLOSE, UNLINK, UNDO };
 
 static const uint64_t stride = 8; /* op=undo: every 8th page is written before */
-
 static enum op op;
 static int fd;
 static uint64_t size, page;
-static int64_t taken, kept; /* bytes: on the file system before, and that op=undo must leave */
+static int64_t taken, swap, freed, kept; /* before: bytes; pages freed; bytes op=undo must leave */
 
 static void setup(void)
 {
 	op = (enum op)opt_index("op");
 	/* op=undo: as many blocks as the fallocate asks for, and one of them is taken. */
-	shmem_place(op == CLOSE, param("size") + (op == UNDO ? 0 : 1 << 20),
-		    opt_is("folio", "pmd"));
+	size = param("size") + (op == UNDO ? 0 : 1 << 20);
+	shmem_place(op == CLOSE, size, opt_is("folio", "pmd"));
 	identity("backing", op == CLOSE ? "memfd" : "tmpfs");
 	if (opt_is("state", "swapped-half"))
 		identity("swap", swap_add(param("size") / 2));
@@ -47,6 +45,7 @@ static void prepare(void)
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	kept = op == UNDO ? (int64_t)(size / stride + page) : 0;
 	taken = shmem_taken(op == CLOSE);
+	swap = swap_used();
 	fd = shmem_create(op == CLOSE);
 	if (op == UNDO)
 		shmem_write(fd, size + page, stride); /* the page behind `size` takes the block */
@@ -56,10 +55,13 @@ static void prepare(void)
 	check_equal("filled_bytes", op == UNDO ? kept : (int64_t)size, shmem_file_bytes(fd));
 	check_folio_order(&start, opt_is("folio", "pmd") ? size : 0);
 	if (opt_is("state", "swapped-half"))
-		check_equal("swapped_pages", (int64_t)(size / page / 2),
+		check_equal("swapped_pages", size / page / 2,
 			    pageout_chunks(fd, size, 16 * page, 32 * page));
+	else
+		check_at_most("swapped_bytes", size / 100, swap_used() - swap);
 	if (op == UNLINK)
 		close(fd);
+	freed = vmstat("pgfree");
 }
 
 static void measure(void)
@@ -78,11 +80,14 @@ static void measure(void)
 
 static void verify(void)
 {
+	/* That op=undo did not fail at its first page: half of them may have been in swap. */
+	check_at_least("pages_freed", (size - kept) / page * 9 / 20, vmstat("pgfree") - freed);
+	check_at_most("swap_left", size / 4, swap_used() - swap);
 	/* What other programs do with tmpfs shows where only the box's sum can be asked. */
 	check_at_most("bytes_left", kept + (op == CLOSE ? (int64_t)size / 100 : 0),
 		      shmem_taken(op == CLOSE) - taken);
 	if (op == UNDO)
-		check_equal("pages_kept", kept / (int64_t)page,
+		check_equal("pages_kept", kept / page,
 			    shmem_count_written(fd, size + page, stride));
 }
 

@@ -11,7 +11,6 @@
 
 struct folio_counts {
 	int64_t pmd_bytes;  /* ShmemHugePages; -1 without THP */
-	int64_t file_thp;   /* thp_file_alloc, events; -1 without THP */
 	int64_t above_zero; /* shmem_alloc over all sizes above order 0; -1: not counted */
 };
 

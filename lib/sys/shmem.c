@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/folios.h"
 #include "sys/knob.h"
 #include "sys/tmpfs.h"
 #include "sys/vmstat.h"
@@ -25,6 +26,18 @@ static const char shmem_enabled[] = "/sys/kernel/mm/transparent_hugepage/shmem_e
 
 void shmem_place(bool memfd, uint64_t bytes, bool pmd)
 {
+	int64_t pmd_size = folio_pmd_size();
+	char now[64];
+
+	/* 2 MiB on x86, 32 and 512 MiB on arm64 with pages of 16 and 64 KiB. */
+	if (pmd && (pmd_size < 0 || bytes < (uint64_t)pmd_size))
+		run_skip("wanted PMD-sized folios in %" PRIu64 " bytes, found PMDs of %" PRId64,
+			 bytes, pmd_size);
+	/* These two overrule a mount's own huge=. */
+	if (!memfd && knob_read(shmem_enabled, now, sizeof(now)) &&
+	    !strcmp(now, pmd ? "deny" : "force"))
+		run_skip("%s: wanted another value, found %s, which overrules huge= of mounts",
+			 shmem_enabled, now);
 	if (!memfd)
 		tmpfs_mount("shmem", bytes, pmd ? "always" : "never");
 	else if (pmd || access(shmem_enabled, F_OK) == 0)

@@ -23,7 +23,5 @@ const char *swap_add(uint64_t bytes);
  */
 void swap_use(const char *kind, uint64_t bytes);
 
-/* Bytes in use over all areas. */
-uint64_t swap_used(void);
-
-#endif
+/* Bytes in use over all areas; a few pages a CPU lag behind. */
+int64_t swap_used(void);

@@ -377,13 +377,29 @@ same_as_expected run.sh-variants ./run.sh --case shmem-truncate --list \
 same_as_expected run.sh-dry-run ./run.sh --case shmem-truncate --dry-run --label base --results TMP \
 	--variant op=unlink,folio=4k
 
+# The knob's deny and force overrule a mount's huge=: not the variant, and not the kernel's failure.
+overruled() { # WORD VARIANT
+	printf 'always within_size advise never [%s]\n' "$1" >"$tmp/word"
+	mount --bind "$tmp/word" "$knob"
+	"$real" --scale smoke --variant "$2" | grep "SKIP .*found $1, which overrules"
+}
+export -f overruled
+export real knob
+if [[ -e $knob ]]; then
+	holds shmem-denied unshare -m bash -c 'overruled deny op=punch,folio=pmd'
+	holds shmem-forced unshare -m bash -c 'overruled force op=punch'
+else
+	skip shmem-denied 'no THP'
+fi
+
 code=0
 ./run.sh --case shmem-truncate --scale smoke --results "$tmp/results" --label smoke \
 	>"$tmp/table.md" 2>"$tmp/err" || code=$?
 variants=$("$real" --describe | jq '.variants | length')
 if [[ $code == 0 ]] && jq -se --argjson n "$variants" 'length == 2 * $n and all(.[]; .status | IN("ok", "skip"))
 	and (map(.seq) == [range(1; 2 * $n + 1)]) and (.[0].variant == .[$n].variant)
-	and all(.[] | select(.status == "ok"); all(.checks[]; .ok) and (.checks | has("bytes_left")))' \
+	and all(.[] | select(.status == "ok"); all(.checks[]; .ok)
+		and (.checks | has("bytes_left") and has("pages_freed") and has("swap_left")))' \
 	"$tmp"/results/smoke/*.jsonl >/dev/null && cmp -s "$tmp/table.md" "$tmp/results/smoke/report.md"; then
 	result smoke-of-shmem-truncate 0
 else
