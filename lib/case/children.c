@@ -23,22 +23,90 @@ static struct {
 } servers[SERVERS_MAX];
 static int server_count;
 
+/* Children that were here before us (exec in a shell with jobs): nobody's to kill. */
+static pid_t strangers[64];
+static int stranger_count;
+static pid_t self;
+static bool ending; /* a second signal while the run is ended gives up */
+
+static pid_t parent_of(pid_t pid, char *comm, size_t size);
+
 static void waited_signals(sigset_t *set)
 {
+	struct sigaction hup;
+
 	sigemptyset(set);
-	sigaddset(set, SIGCHLD);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGALRM);
+	/* A blocked signal is queued even where it is ignored: nohup is to be respected. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
 }
 
-void children_init(void)
+/*
+ * Outside children_wait(): setup() and cleanup() may hang in a program or a system call, and a
+ * signal must still end the run. Ending it here is not async-signal-safe; should that hang, the
+ * alarm comes again, and what is left is in the journal.
+ */
+static void on_signal(int sig)
 {
-	sigset_t set;
+	static const char gave_up[] = "before-after: broken: ending the run hangs; see --cleanup\n";
 
+	if (getpid() != self)
+		_exit(128 + sig); /* a child between fork and exec */
+	if (ending)
+		_exit(write(2, gave_up, sizeof(gave_up) - 1) ? 99 : 99);
+	if (sig == SIGALRM)
+		run_broken("timed out outside the measuring process");
+	run_broken("interrupted: %s", strsignal(sig));
+}
+
+static void find_strangers(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	char comm[64];
+
+	while (proc && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]) && stranger_count < 64 &&
+		    parent_of((pid_t)atoi(entry->d_name), comm, sizeof(comm)) == self)
+			strangers[stranger_count++] = (pid_t)atoi(entry->d_name);
+	if (proc)
+		closedir(proc);
+}
+
+void children_init(unsigned int seconds)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	sigset_t set, child;
+	int sig;
+
+	self = getpid();
+	find_strangers();
+	waited_signals(&set);
+	sigfillset(&action.sa_mask);
+	for (sig = 1; sig < NSIG; sig++)
+		if (sigismember(&set, sig) == 1)
+			sigaction(sig, &action, NULL);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	alarm(seconds);
+}
+
+void children_ending(unsigned int seconds)
+{
+	sigset_t set, alarm_only;
+
+	ending = true;
 	waited_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	alarm(seconds);
+	sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
 }
 
 void children_unblock(void)
@@ -46,6 +114,7 @@ void children_unblock(void)
 	sigset_t set;
 
 	waited_signals(&set);
+	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -95,12 +164,11 @@ static bool reap(pid_t pid, int *status, const char **server)
 	return false;
 }
 
-enum wait_end children_wait(pid_t pid, unsigned int seconds, int *status, const char **detail)
+static enum wait_end wait_for(pid_t pid, unsigned int seconds, const sigset_t *set, int *status,
+			      const char **detail)
 {
 	double end = now() + seconds;
-	sigset_t set;
 
-	waited_signals(&set);
 	for (;;) {
 		const char *server = NULL;
 		double left = end - now();
@@ -114,7 +182,7 @@ enum wait_end children_wait(pid_t pid, unsigned int seconds, int *status, const 
 			*detail = server;
 			return WAIT_SERVER_DIED;
 		}
-		sig = sigtimedwait(&set, NULL, &wait);
+		sig = sigtimedwait(set, NULL, &wait);
 		if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP) {
 			*detail = strsignal(sig);
 			return WAIT_SIGNAL;
@@ -122,6 +190,25 @@ enum wait_end children_wait(pid_t pid, unsigned int seconds, int *status, const 
 		if (sig < 0 && errno == EAGAIN && now() >= end)
 			return WAIT_TIMEOUT;
 	}
+}
+
+enum wait_end children_wait(pid_t pid, unsigned int seconds, int *status, const char **detail)
+{
+	sigset_t set, waited;
+	enum wait_end how;
+
+	/* What came before us is the handler's; from here on it is told in `detail`. */
+	waited_signals(&set);
+	alarm(0);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	waited = set;
+	sigaddset(&waited, SIGCHLD);
+	how = wait_for(pid, seconds, &waited, status, detail);
+	if (how == WAIT_EXITED) {
+		alarm(seconds);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+	}
+	return how;
 }
 
 void children_kill(pid_t pid)
@@ -165,6 +252,16 @@ bool children_below(pid_t ancestor)
 	return parent == ancestor || parent_of(parent, comm, sizeof(comm)) == ancestor;
 }
 
+static bool is_stranger(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < stranger_count; i++)
+		if (strangers[i] == pid)
+			return true;
+	return false;
+}
+
 bool children_leaked(char *who, size_t size)
 {
 	bool leaked = false, again = true;
@@ -180,7 +277,8 @@ bool children_leaked(char *who, size_t size)
 			char comm[64] = "";
 
 			if (!isdigit((unsigned char)entry->d_name[0]) ||
-			    parent_of(pid, comm, sizeof(comm)) != getpid() || server_find(pid) >= 0)
+			    parent_of(pid, comm, sizeof(comm)) != self || server_find(pid) >= 0 ||
+			    is_stranger(pid))
 				continue;
 			if (waitpid(pid, NULL, WNOHANG) == pid)
 				continue;

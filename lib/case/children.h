@@ -13,8 +13,13 @@
 
 enum wait_end { WAIT_EXITED, WAIT_TIMEOUT, WAIT_SIGNAL, WAIT_SERVER_DIED };
 
-/* Becomes the subreaper and blocks the signals that children_wait() waits for. */
-void children_init(void);
+/*
+ * Becomes the subreaper. From here on SIGINT, SIGTERM, SIGHUP and `seconds` without a
+ * children_wait() end the run as broken, whatever setup() and cleanup() hang in.
+ */
+void children_init(unsigned int seconds);
+/* The run is being ended: signals wait, and `seconds` later the process gives up (99). */
+void children_ending(unsigned int seconds);
 /* Gives a forked child the signals back. */
 void children_unblock(void);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command line of a case. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,18 @@ static int number(const char *text)
 	return 0;
 }
 
+/* A closed standard stream would become the record file, and KTAP lines records. */
+static void open_streams(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int case_main(const struct case_decl *decl, int argc, char **argv)
 {
 	static char exe[PATH_MAX];
@@ -79,6 +92,7 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 	enum mode mode = MODE_RUN;
 	int c, bad = 0;
 
+	open_streams();
 	run.decl = decl;
 	run.number = 1;
 	run.identity = json_object();

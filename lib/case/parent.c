@@ -189,6 +189,9 @@ static json_t *run_inner(const char *word)
 	case WAIT_EXITED:
 		worker = 0;
 	}
+	/* perf was killed, and what it ran with it, which may take its time to end. */
+	if (WIFSIGNALED(status))
+		run_broken("ended without a result (signal %d)", WTERMSIG(status));
 	if (children_leaked(who, sizeof(who)))
 		run_fail("left a process running: %s", who);
 	object = read_result();
@@ -249,6 +252,7 @@ static void finish(enum run_end how, const char *reason)
 
 	if (!finishing) {
 		finishing = true;
+		children_ending(options_timeout());
 		outcome.how = how;
 		snprintf(first, sizeof(first), "%s", reason ? reason : "");
 		if (worker > 0)
@@ -318,7 +322,7 @@ int parent_run(void)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &began);
 	utc_now(started, sizeof(started));
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	children_init();
+	children_init(options_timeout());
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	setenv(PARENT_VARIABLE, pid, 1);
 	end_set_handler(finish);

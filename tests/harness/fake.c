@@ -97,6 +97,8 @@ static void measure(void)
 		raise(SIGSEGV);
 	if (does("hang") || does("knob-hang") || does("swap-hang"))
 		pause();
+	if (does("server-busy"))
+		usleep(300000);
 	region_end();
 	if (does("two-regions"))
 		region_begin();

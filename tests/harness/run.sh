@@ -114,12 +114,12 @@ holds environment-file jq -e '.schema == 1 and (.invocations | length > 1) and a
 	and (.info.release | length > 0) and (.info.mglru | type == "string" or has("absent")))' \
 	"$tmp/fake.env.json"
 
-# A busy server of the parent's is not counted: the region's CPU time stays that of an empty one.
+# A busy server of the parent's is not counted: a region that sleeps 0.3 s has next to no CPU time.
 "$fake" --variant do=server-busy --output "$tmp/busy.jsonl" >/dev/null
 if jq -e '.counters["task-clock"].absent' "$tmp/busy.jsonl" >/dev/null; then
 	skip busy-server "no task-clock: $(jq -r '.counters["task-clock"].absent' "$tmp/busy.jsonl")"
 else
-	holds busy-server jq -e '.counters["task-clock"].value < 5
+	holds busy-server jq -e '.samples[0] > 300000000 and .counters["task-clock"].value < 100
 		and .counters_empty["task-clock"].value < 5' "$tmp/busy.jsonl"
 fi
 
@@ -178,6 +178,22 @@ if command -v perf >/dev/null; then
 		and (.counters["no-such-event"].absent | length > 0)' "$tmp/perf.jsonl"
 	LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$fake" --output "$tmp/perf.jsonl" >/dev/null
 	holds foreign-locale jq -se 'last.counters["task-clock"].value > 0' "$tmp/perf.jsonl"
+	# One that answers after 0.3 s: what the answers take is no part of the time.
+	cat >"$tmp/bin/perf" <<-'END'
+		#!/bin/bash
+		[[ $* == *--control* ]] || exit 1
+		while [[ $1 != -- ]]; do shift; done
+		shift
+		(while read -r _ <&7; do sleep 0.3 && printf 'ack\n\0' >&8; done) &
+		"$@"
+		code=$?
+		kill $!
+		exit $code
+	END
+	chmod +x "$tmp/bin/perf"
+	PATH=$tmp/bin:$PATH "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
+	holds slow-acknowledgements jq -se 'last | .status == "ok" and .samples[0] < 250000000
+		and .cost_ns.total > 1200000000' "$tmp/perf.jsonl"
 	# A wrapper that takes our words but loses the control descriptors.
 	cat >"$tmp/bin/perf" <<-END
 		#!/bin/bash
@@ -345,6 +361,47 @@ for signal in INT TERM HUP; do
 		result "signal-$signal" 1 "exit $code, $(<"$knob"), $(children)"
 	fi
 done
+
+# A program that setup() waits for and that never ends: the time is limited, and signals work.
+printf '#!/bin/sh\nexec sleep 60\n' >"$tmp/bin/mkswap"
+chmod +x "$tmp/bin/mkswap"
+if [[ -e /sys/class/zram-control ]]; then
+	expect_code setup-hangs 99 'broken: timed out outside the measuring process' \
+		env PATH="$tmp/bin:$PATH" BEFORE_AFTER_TIMEOUT=2 timeout 30 "$fake" --variant do=swap-hang
+	PATH=$tmp/bin:$PATH "$fake" --variant do=swap-hang >/dev/null 2>&1 &
+	sleep 2
+	kill -TERM $!
+	code=0
+	wait $! || code=$?
+	holds setup-hangs-signal test "$code $(children)" == '99 '
+else
+	skip setup-hangs 'no zram'
+fi
+rm "$tmp/bin/mkswap"
+
+# perf killed with the gigabyte that the run holds still to be freed: nothing is known of the kernel.
+"$real" --size 1G --variant op=close,fill=write >/dev/null 2>"$tmp/err" &
+for _ in {1..100}; do
+	perf=$(pgrep -P $! -x perf) &&
+		[[ $(readlink /proc/"$(pgrep -P "$perf")"/fd/* 2>/dev/null) == *memfd:before-after* ]] && break
+	sleep 0.05
+done
+sleep 0.3
+kill -KILL "$perf" 2>/dev/null || true
+code=0
+wait $! || code=$?
+holds perf-killed test "$code" != 1
+
+# nohup is respected; a job of the shell that became the case is not a process left behind.
+BEFORE_AFTER_TIMEOUT=3 nohup "$fake" --variant do=hang >/dev/null 2>"$tmp/err" &
+sleep 1
+kill -HUP $!
+wait $! || true
+holds nohup grep -q 'timed out after 3 s' "$tmp/err"
+# shellcheck disable=SC2016 # the inner shell's
+holds job-of-the-shell bash -c 'sleep 5 & job=$!; (kill -0 $job); exec "$0"' "$fake"
+"$fake" --output "$tmp/closed.jsonl" >&- || true
+holds closed-standard-output jq -se 'length == 1 and .[0].status == "ok"' "$tmp/closed.jsonl"
 
 # --- the region ---------------------------------------------------------------------------------
 
