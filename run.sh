@@ -192,6 +192,9 @@ records=$results/$label/$boot.jsonl
 # One run of the suite on a box at a time; the cases inherit the lock.
 if ((EUID == 0)); then
 	[[ -d $run_dir ]] || mkdir -m 0700 "$run_dir" || exit 99
+	# As the cases do, before anything in it is opened: a link named lock would be written through.
+	[[ ! -L $run_dir && -O $run_dir && -z $(find "$run_dir" -prune -perm /022) ]] ||
+		die 99 "$run_dir: wanted a directory of ours that nobody else can write"
 	exec 19<>"$run_dir/lock"
 	if ! flock -n 19; then
 		read -r holder <"$run_dir/lock" || true
@@ -206,14 +209,14 @@ fi
 BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
 export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
 [[ $mode != probe ]] || runs=0
-total=$((${#jobs[@]} * runs)) done_=0 began=${EPOCHREALTIME/./}
+total=$((${#jobs[@]} * runs)) done_=0 began=$SECONDS
 # A guest's console is a terminal that nobody looks at.
 [[ -t 2 && ${TERM:-dumb} != dumb ]] && terminal=true || terminal=false
 declare -A count=([ok]=0 [fail]=0 [skip]=0 [broken]=0)
 
 progress() {
 	local left='' line
-	((done_ == 0)) || left=", about $(((${EPOCHREALTIME/./} - began) * (total - done_) / done_ / 1000000)) s left"
+	((done_ == 0)) || left=", about $(((SECONDS - began) * (total - done_) / done_)) s left"
 	line=$(printf '[%d/%d] %s%s' "$((done_ + 1))" "$total" "$1" "$left")
 	if $terminal; then
 		printf '\r\e[K%.*s' "$((${COLUMNS:-100} - 1))" "$line" >&2
@@ -275,7 +278,7 @@ for job in "${jobs[@]}"; do
 done
 ! $terminal || printf '\r\e[K' >&2
 printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$done_" \
-	"$(((${EPOCHREALTIME/./} - began) / 1000000))" "${count[ok]}" "${count[fail]}" "${count[skip]}" "${count[broken]}" \
+	"$((SECONDS - began))" "${count[ok]}" "${count[fail]}" "${count[skip]}" "${count[broken]}" \
 	"$records" >&2
 
 # --- the table ----------------------------------------------------------------------------------

@@ -145,8 +145,10 @@ static int64_t machine_memory(void)
 static json_t *match(void)
 {
 	/* Not the flags: that row changes with the kernel's version. */
-	static const char *const identity[] = {"vendor_id", "cpu family", "model", "model name",
-					       "stepping"};
+	static const char *const identity[] = {
+		"vendor_id", "cpu family", "model", "model name", "stepping",
+		/* arm64, which has none of the above */
+		"CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision"};
 	int64_t memory = machine_memory();
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t h = HASH_START;
@@ -167,6 +169,8 @@ static json_t *hypervisor(void)
 	char flags[8192], vendor[256];
 
 	cpuinfo("flags", flags, sizeof(flags));
+	if (!*flags)
+		return absent("only x86 tells");
 	if (!strstr(flags, " hypervisor"))
 		return json_string("none seen");
 	if (knob_read("/sys/hypervisor/type", vendor, sizeof(vendor)) ||

@@ -137,16 +137,20 @@ bool perf_line(const char *line, json_t *counters)
 
 void perf_judge(json_t *counters)
 {
-	static const char *const hardware[] = {"cycles", "instructions"};
+	static const char *const hardware[] = {"instructions", "cache-misses", "branch-misses",
+					       "cycles"};
 	json_t *clock = json_object_get(counters, "task-clock");
+	json_t *cycles = json_object_get(json_object_get(counters, "cycles"), "value");
 	size_t i;
 
-	if (json_number_value(json_object_get(clock, "value")) <= 0)
+	/* A task that ran took cycles: where they are 0, so is everything that the PMU counts. */
+	if (json_number_value(json_object_get(clock, "value")) <= 0 ||
+	    (cycles && json_number_value(cycles) > 0))
 		return;
 	for (i = 0; i < sizeof(hardware) / sizeof(hardware[0]); i++) {
 		json_t *value = json_object_get(json_object_get(counters, hardware[i]), "value");
 
-		if (value && json_number_value(value) == 0)
+		if (value && json_number_value(value) == 0 && (cycles || i == 0))
 			json_object_set_new(counters, hardware[i],
 					    absent("the PMU counted 0 while the task ran"));
 	}

@@ -44,4 +44,5 @@ jq -rn --slurpfile hand "$tmp/by-hand" --slurpfile runs "$tmp/unlink.jsonl" --ar
 	| "by hand, fallocate then rm, \($size / 1073741824) GiB: median \($h | median * 10 | round / 10) ms",
 	  "op=unlink: median \($u | median * 10 | round / 10) ms",
 	  "op=unlink / by hand, median of \($h | length) pairs: \($ratio * 1000 | round / 1000) (\(
-		if ($ratio - 1 | fabs) <= 0.05 then "agrees within 5 %" else "does NOT agree within 5 %" end))"'
+		if ($ratio - 1 | fabs) <= 0.05 then "agrees within 5 %" else "does NOT agree within 5 %" end))",
+	  (if ($ratio - 1 | fabs) <= 0.05 then empty else "" | halt_error(1) end)'

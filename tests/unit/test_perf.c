@@ -95,6 +95,7 @@ static void broken_pmu(void **state)
 	(void)state;
 	perf_line("{\"counter-value\" : \"0\", \"event\" : \"cycles\"}", c);
 	perf_line("{\"counter-value\" : \"0\", \"event\" : \"page-faults\"}", c);
+	perf_line("{\"counter-value\" : \"0\", \"event\" : \"cache-misses\"}", c);
 	perf_judge(c);
 	/* Without a clock that ran, zero may be the truth. */
 	assert_null(reason(c, "cycles"));
@@ -102,7 +103,16 @@ static void broken_pmu(void **state)
 		  c);
 	perf_judge(c);
 	assert_string_equal(reason(c, "cycles"), "the PMU counted 0 while the task ran");
+	assert_non_null(reason(c, "cache-misses"));
 	assert_null(reason(c, "page-faults"));
+	json_decref(c);
+	/* With cycles that count, no cache miss is no cache miss. */
+	c = json_object();
+	perf_line("{\"counter-value\" : \"9\", \"event\" : \"cycles\"}", c);
+	perf_line("{\"counter-value\" : \"0\", \"event\" : \"cache-misses\"}", c);
+	perf_line("{\"counter-value\" : \"1.5\", \"event\" : \"task-clock\"}", c);
+	perf_judge(c);
+	assert_null(reason(c, "cache-misses"));
 	json_decref(c);
 }
 
