@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -329,7 +330,11 @@ int parent_run(void)
 	printf("KTAP version 1\n1..1\n");
 	if (run.output) {
 		output_fd = record_open(run.output);
+		/* Read, changed and replaced: also by one that is about to find the box taken. */
+		if (flock(output_fd, LOCK_EX))
+			run_broken("%s: %s", run.output, strerror(errno));
 		environment_write(run.output, invocation());
+		flock(output_fd, LOCK_UN);
 	}
 	/* What a killed run left is undone even when this run is a skip. */
 	if (geteuid() == 0) {
