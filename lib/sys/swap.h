@@ -25,3 +25,5 @@ void swap_use(const char *kind, uint64_t bytes);
 
 /* Bytes in use over all areas; a few pages a CPU lag behind. */
 int64_t swap_used(void);
+
+#endif
