@@ -253,7 +253,7 @@ static int serve(void *arg)
 		_exit(end_exit_code(END_BROKEN));
 	say_fd = dup2(start->said, 3);
 	end_set_handler(say_end);
-	owned_forget();
+	owned_forget_all();
 	/* Records, perf's control and the lock are the parent's. */
 	close_range(4, ~0U, 0);
 	prctl(PR_SET_NAME, "fuse-server");
