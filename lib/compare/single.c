@@ -183,7 +183,8 @@ static void add_group(struct single *single, struct single_section *section,
 	}
 	if (single->nrows > before + 1)
 		section->several_metrics = true;
-	if (instructions && instructions->absent && !section->instructions_absent)
+	if (instructions && instructions->absent && !section->any_instructions &&
+	    !section->instructions_absent)
 		section->instructions_absent = instructions->absent;
 }
 
