@@ -128,6 +128,20 @@ static int parse_value(const struct input *in, json_t *object, const char *side,
 	return 0;
 }
 
+/* What is only claimed to stay as it is may have no figures: the margin says it all. */
+static int parse_sides(const struct input *in, json_t *object, struct claim_row *row)
+{
+	if (row->kind == ROW_UNCHANGED && !json_object_get(object, "before") &&
+	    !json_object_get(object, "after")) {
+		row->before = row->after = (struct documented){FORM_VALUE, NAN, NAN, NAN, NAN, 0};
+		return 0;
+	}
+	return parse_value(in, object, "before", row, &row->before) < 0 ||
+			       parse_value(in, object, "after", row, &row->after) < 0
+		       ? -1
+		       : 0;
+}
+
 static int parse_where(const struct input *in, json_t *object, struct claim_row *row)
 {
 	const char *key;
@@ -162,9 +176,7 @@ static int parse_row(const struct input *in, json_t *object, struct claim_row *r
 	row->metric = input_string(in, object, "metric", INPUT_OPTIONAL);
 	row->unit = input_string(in, object, "unit", INPUT_OPTIONAL);
 	input_string(in, object, "note", INPUT_OPTIONAL);
-	if (!input_ok(in) || parse_where(in, object, row) < 0 ||
-	    parse_value(in, object, "before", row, &row->before) < 0 ||
-	    parse_value(in, object, "after", row, &row->after) < 0)
+	if (!input_ok(in) || parse_where(in, object, row) < 0 || parse_sides(in, object, row) < 0)
 		return -1;
 	if ((row->before.form == FORM_RATIO) != (row->after.form == FORM_RATIO))
 		return input_fail(in, row->id, "before and after of one form",

@@ -36,6 +36,8 @@ const char *cell_documented(struct arena *arena, const struct result_row *row)
 
 	if (!row->row)
 		return NULL;
+	if (!isfinite(row->row->before.value))
+		return arena_printf(arena, "within %.4g %%", 100 * row->row->margin);
 	unit = unit_shown(row->row->unit);
 	return arena_printf(arena, "%s → %s%s%s", documented_text(arena, &row->row->before),
 			    documented_text(arena, &row->row->after), *unit ? " " : "", unit);

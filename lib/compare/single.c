@@ -91,7 +91,7 @@ static const char *documented_beside(struct arena *arena, const struct single_ro
 	double pages = group_param(row->group, "pages") / share, factor = 1;
 	const char *unit = of->unit ? unit_shown(of->unit) : "", *at = "";
 
-	if (row->quantity.instructions || row->quantity.virtual_time)
+	if (row->quantity.instructions || row->quantity.virtual_time || !isfinite(of->before.value))
 		return NULL;
 	if (isfinite(share) && share != 1) {
 		at = arena_printf(arena, " at %s", documented_sizes(arena, claim));
