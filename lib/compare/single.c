@@ -277,9 +277,11 @@ static void add_troubles(struct single *single)
 	}
 }
 
+/* Where no size says how large the work is, the pages do: there they are a parameter. */
 static const char *sizes_text(struct single *single, const struct group *group)
 {
-	json_t *sizes = sizes_of(group);
+	json_t *sizes = json_object_get(group->params, "size") ? sizes_of(group)
+							       : json_incref(group->params);
 	const char *text = quantity_params(&single->dataset->arena, sizes);
 
 	json_decref(sizes);
