@@ -232,7 +232,9 @@ check-compare: $(COMPARE_BIN) $(COMPARE_UNITS) check-claims
 	@set -e; for t in $(COMPARE_UNITS); do $$t; done
 	@tests/golden/run.sh $(COMPARE_BIN)
 	@tests/golden/kunit.sh
-	@$(COMPARE_BIN) --trust --repetitions 2000 | tail -n 3
+	@$(COMPARE_BIN) --trust --repetitions 2000 >$(BUILD)/trust.log || \
+		{ cat $(BUILD)/trust.log; exit 1; }
+	@tail -n 3 $(BUILD)/trust.log
 
 # Every claim against what its case says of itself.
 check-claims: $(COMPARE_BIN) $(CASE_BINS)

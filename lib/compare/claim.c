@@ -128,6 +128,20 @@ static int parse_value(const struct input *in, json_t *object, const char *side,
 	return 0;
 }
 
+/* What is only claimed to stay as it is may have no figures: the margin says it all. */
+static int parse_sides(const struct input *in, json_t *object, struct claim_row *row)
+{
+	if (row->kind == ROW_UNCHANGED && !json_object_get(object, "before") &&
+	    !json_object_get(object, "after")) {
+		row->before = row->after = (struct documented){FORM_VALUE, NAN, NAN, NAN, NAN, 0};
+		return 0;
+	}
+	return parse_value(in, object, "before", row, &row->before) < 0 ||
+			       parse_value(in, object, "after", row, &row->after) < 0
+		       ? -1
+		       : 0;
+}
+
 static int parse_where(const struct input *in, json_t *object, struct claim_row *row)
 {
 	const char *key;
@@ -162,9 +176,7 @@ static int parse_row(const struct input *in, json_t *object, struct claim_row *r
 	row->metric = input_string(in, object, "metric", INPUT_OPTIONAL);
 	row->unit = input_string(in, object, "unit", INPUT_OPTIONAL);
 	input_string(in, object, "note", INPUT_OPTIONAL);
-	if (!input_ok(in) || parse_where(in, object, row) < 0 ||
-	    parse_value(in, object, "before", row, &row->before) < 0 ||
-	    parse_value(in, object, "after", row, &row->after) < 0)
+	if (!input_ok(in) || parse_where(in, object, row) < 0 || parse_sides(in, object, row) < 0)
 		return -1;
 	if ((row->before.form == FORM_RATIO) != (row->after.form == FORM_RATIO))
 		return input_fail(in, row->id, "before and after of one form",
@@ -487,27 +499,6 @@ static int check_unit(const struct input *in, const struct claim_row *row, json_
 		       : 0;
 }
 
-static int check_mechanism(const struct input *in, const struct claim *claim, json_t *describe)
-{
-	json_t *declared = json_object_get(describe, "functions"), *item, *name, *known;
-	size_t i, j, k;
-
-	if (!json_array_size(declared))
-		return 0;
-	json_array_foreach (json_object_get(claim->root, "mechanism"), i, item) {
-		json_array_foreach (json_object_get(item, "function"), j, name) {
-			bool found = false;
-
-			json_array_foreach (declared, k, known)
-				found = found || json_equal(known, name);
-			if (!found)
-				return input_fail_json(in, "mechanism",
-						       "a function the case declares", name);
-		}
-	}
-	return 0;
-}
-
 int claim_check(const struct claim *claim, json_t *describe, struct input_error *error)
 {
 	struct input in = {.file = claim->file, .error = error};
@@ -535,5 +526,5 @@ int claim_check(const struct claim *claim, json_t *describe, struct input_error 
 					   "%.15g, not %.15g", json_number_value(value),
 					   json_number_value(documented));
 	}
-	return check_mechanism(&in, claim, describe);
+	return 0;
 }

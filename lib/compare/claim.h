@@ -30,9 +30,9 @@ struct claim_row {
 	const char *ratio_of[2];	/* NULL where before and after are no quotients */
 	enum row_kind kind;
 	bool gate;
-	double margin; /* of an unchanged row, as a fraction */
-	json_t *where; /* borrowed from root: option names and values */
-	struct documented before, after;
+	double margin;			 /* of an unchanged row, as a fraction */
+	json_t *where;			 /* borrowed from root: option names and values */
+	struct documented before, after; /* values NaN: an unchanged row without figures */
 };
 
 struct claim {

@@ -24,7 +24,7 @@ const char *cell_unit(const struct result_row *row);
 /* A recorded value in that unit, without the unit. */
 double cell_shown(const struct result_row *row, double value);
 const char *cell_number(struct arena *arena, const struct result_row *row, double value);
-/* "1163 → 913 ms", NULL without a claim */
+/* "1163 → 913 ms", "within 5 %" where the claim has no figures, NULL without a claim */
 const char *cell_documented(struct arena *arena, const struct result_row *row);
 const char *cell_measured(struct arena *arena, const struct result_row *row);
 /* "-21.5 %", "-" without a ratio */

@@ -8,10 +8,11 @@
 const char *cell_unit(const struct result_row *row)
 {
 	const char *claimed = row->row ? row->row->unit : NULL;
+	double middle = isfinite(row->before.middle) ? row->before.middle : row->after.middle;
 
 	if (claimed && unit_factor(row->quantity.unit, claimed) > 0)
 		return claimed;
-	return unit_fitting(row->quantity.unit, row->before.middle * row->quantity.factor);
+	return unit_fitting(row->quantity.unit, middle * row->quantity.factor);
 }
 
 double cell_shown(const struct result_row *row, double value)
@@ -35,6 +36,8 @@ const char *cell_documented(struct arena *arena, const struct result_row *row)
 
 	if (!row->row)
 		return NULL;
+	if (!isfinite(row->row->before.value))
+		return arena_printf(arena, "within %.4g %%", 100 * row->row->margin);
 	unit = unit_shown(row->row->unit);
 	return arena_printf(arena, "%s → %s%s%s", documented_text(arena, &row->row->before),
 			    documented_text(arena, &row->row->after), *unit ? " " : "", unit);

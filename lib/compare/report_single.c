@@ -132,7 +132,7 @@ static void build_table(const struct single *single, const struct single_section
 static bool any_absent(const struct single *single, const struct single_section *section)
 {
 	for (size_t i = section->first; i < section->first + section->nrows; i++) {
-		if (single->rows[i].metric->absent)
+		if (single->rows[i].metric->absent && !single->rows[i].runs)
 			return true;
 	}
 	return false;
@@ -159,7 +159,7 @@ static void absences(const struct single *single, const struct single_section *s
 		for (size_t j = section->first; j < i; j++)
 			told = told || (single->rows[j].metric->absent &&
 					!strcmp(single->rows[j].metric->name, row->metric->name));
-		if (row->metric->absent && !told)
+		if (row->metric->absent && !row->runs && !told)
 			text_wrap(out,
 				  arena_printf(arena, "%s: absent (%s).", row->metric->name,
 					       row->metric->absent),

@@ -133,13 +133,26 @@ static const char *others_sentence(const struct comparison *comparison)
 			    text);
 }
 
+static bool any_judged(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->nclaims; i++) {
+		for (size_t j = 0; j < comparison->claims[i].nrows; j++) {
+			if (comparison->claims[i].rows[j]->judged)
+				return true;
+		}
+	}
+	return false;
+}
+
 const char *sentence_headline(const struct comparison *comparison)
 {
 	struct arena *arena = comparison->arena;
 	const char *claims = claims_sentence(comparison), *others = others_sentence(comparison);
 	const char *text;
 
-	if (!claims && !others)
+	if (!claims && !others && any_judged(comparison))
+		text = "no claim row gates here";
+	else if (!claims && !others)
 		text = comparison->count[VERDICT_NOT_MEASURED]
 			       ? arena_printf(arena, "nothing compared%s", not_measured(comparison))
 			       : "nothing compared: before and after share no measured row";

@@ -91,7 +91,7 @@ static const char *documented_beside(struct arena *arena, const struct single_ro
 	double pages = group_param(row->group, "pages") / share, factor = 1;
 	const char *unit = of->unit ? unit_shown(of->unit) : "", *at = "";
 
-	if (row->quantity.instructions || row->quantity.virtual_time)
+	if (row->quantity.instructions || row->quantity.virtual_time || !isfinite(of->before.value))
 		return NULL;
 	if (isfinite(share) && share != 1) {
 		at = arena_printf(arena, " at %s", documented_sizes(arena, claim));
@@ -183,7 +183,8 @@ static void add_group(struct single *single, struct single_section *section,
 	}
 	if (single->nrows > before + 1)
 		section->several_metrics = true;
-	if (instructions && instructions->absent && !section->instructions_absent)
+	if (instructions && instructions->absent && !section->any_instructions &&
+	    !section->instructions_absent)
 		section->instructions_absent = instructions->absent;
 }
 
@@ -276,9 +277,11 @@ static void add_troubles(struct single *single)
 	}
 }
 
+/* Where no size says how large the work is, the pages do: there they are a parameter. */
 static const char *sizes_text(struct single *single, const struct group *group)
 {
-	json_t *sizes = sizes_of(group);
+	json_t *sizes = json_object_get(group->params, "size") ? sizes_of(group)
+							       : json_incref(group->params);
 	const char *text = quantity_params(&single->dataset->arena, sizes);
 
 	json_decref(sizes);
