@@ -24,7 +24,6 @@
 
 #include "sys/cgroup.h"
 #include "sys/end.h"
-#include "sys/owned.h"
 #include "sys/tmpfs.h"
 
 #define FILE_INO 2
@@ -219,6 +218,17 @@ static void say_end(enum run_end how, const char *reason)
 	_exit(end_exit_code(how));
 }
 
+/* The parent's death ends it, and nothing else: a ^C goes to all, and is the parent's to answer. */
+static void follow(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(end_exit_code(END_BROKEN));
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+}
+
 /* What is mounted is not entered in /etc/mtab, nor by a setuid helper: it is nobody's but ours. */
 static int mount_fuse(const char *dir)
 {
@@ -248,12 +258,9 @@ static int serve(void *arg)
 	struct fuse_loop_config config = {.clone_fd = 0, .max_idle_threads = 4};
 	int fd;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != start->parent)
-		_exit(end_exit_code(END_BROKEN));
+	follow(start->parent);
 	say_fd = dup2(start->said, 3);
 	end_set_handler(say_end);
-	owned_forget();
 	/* Records, perf's control and the lock are the parent's. */
 	close_range(4, ~0U, 0);
 	prctl(PR_SET_NAME, "fuse-server");
@@ -288,9 +295,7 @@ static _Noreturn void own_pages(struct start *start)
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	pid_t pid;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != start->parent)
-		_exit(end_exit_code(END_BROKEN));
+	follow(start->parent);
 	start->parent = getpid();
 	say_fd = start->said;
 	end_set_handler(say_end);
