@@ -162,6 +162,7 @@ bench-pagecache: all
 
 .PHONY: check-shadow bench-populate
 check: check-shadow
+bench: bench-populate
 check-shadow: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/shadow.sh
 

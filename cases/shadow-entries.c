@@ -41,7 +41,7 @@ static void setup(void)
 	owns_server(fuse_server_start("fuse", param("size"), memcg, reclaimed), "fuse-server");
 }
 
-/* Nodes that the shrinker freed: in the memcg where that is told, else on the box. */
+/* Nodes that the shrinker freed: of the memcg where that is told, else (v1) of the box. */
 static int64_t nodereclaim(void)
 {
 	int64_t own = *passed("memcg") ? memcg_stat(passed("memcg"), "workingset_nodereclaim") : -1;
@@ -64,8 +64,8 @@ static void prepare(void)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		run_broken("%s: %s", path, strerror(errno));
-	nodes_reclaimed = nodereclaim();
 	made = shadows_make(fd, size, &plan);
+	nodes_reclaimed = nodereclaim();
 	pages(size / page);
 	check_equal("cached_before", 0, (int64_t)made.now.cached);
 	check_at_least("evicted_before", (int64_t)(size / page / 1000 * 999),

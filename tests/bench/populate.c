@@ -117,7 +117,6 @@ static pid_t plain_start(const char *name, const char *memcg)
 		char *argv[] = {(char[]){"plain"}, (char[]){"-f"}, dir, NULL};
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		owned_forget();
 		memcg_join(memcg);
 		_exit(fuse_main(3, argv, &plain, NULL));
 	}
@@ -203,7 +202,6 @@ static void run_way(enum way way)
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
 		end_set_handler(on_end);
-		owned_forget();
 		memcg_join(memcg);
 		if (way == TMPFS)
 			fill_tmpfs(path);
