@@ -85,9 +85,9 @@ static const struct case_decl dirty_reclaim = {
 		    {"end", "what ends the run", LIST("time", "ops")},
 		    {"method", "stress-ng's; by-scale: all if documented, else rand-set",
 		     LIST("by-scale", "all", "rand-set", "write64")}},
-	.params = {{"size", "bytes", 128 << 20, 256 << 20, 2ULL << 30, 4 << 20},
-		   {"workers", "processes", 2, 4, 16, 1},
-		   {"seconds", "s", 15, 30, 60, 1},
+	.params = {{"size", "bytes", 96 << 20, 128 << 20, 2ULL << 30, 4 << 20},
+		   {"workers", "processes", 2, 2, 16, 1},
+		   {"seconds", "s", 20, 30, 60, 1},
 		   {"end_ops", "bogo ops", 3000, 6000, 50000, 1}},
 	.metrics =
 		(const struct case_metric[]){
