@@ -85,10 +85,10 @@ static const struct case_decl dirty_reclaim = {
 		    {"end", "what ends the run", LIST("time", "ops")},
 		    {"method", "stress-ng's; by-scale: all if documented, else rand-set",
 		     LIST("by-scale", "all", "rand-set", "write64")}},
-	.params = {{"size", "bytes", 128 << 20, 256 << 20, 2ULL << 30, 4 << 20},
-		   {"workers", "processes", 2, 4, 16, 1},
-		   {"seconds", "s", 15, 30, 60, 1},
-		   {"end_ops", "bogo ops", 3000, 6000, 50000, 1}},
+	.params = {{"size", "bytes", 96 << 20, 128 << 20, 2ULL << 30, 4 << 20},
+		   {"workers", "processes", 2, 2, 16, 1},
+		   {"seconds", "s", 20, 30, 60, 1},
+		   {"end_ops", "bogo ops", 6144, 8192, 131072, 1}},
 	.metrics =
 		(const struct case_metric[]){
 			{"bogo_ops_per_second", "bogo ops/s", BETTER_HIGHER, NULL},
@@ -109,7 +109,7 @@ static const struct case_decl dirty_reclaim = {
 	.touches = LIST("THP, mTHP, zswap off and lru_gen by lru=: knobs, restored",
 			"a swap area (see --swap-device) and a memory cgroup, removed"),
 	.functions = LIST("shrink_folio_list", "try_to_unmap_flush_dirty", "swap_writepage"),
-	.timeout_s = {180, 300, 3600},
+	.timeout_s = {300, 900, 3600},
 	.setup = setup,
 	.prepare = reclaim_counts_probe,
 	.measure = measure,

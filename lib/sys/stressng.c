@@ -96,7 +96,12 @@ bool stressng_parse(FILE *f, const char *stressor, struct stressng_result *resul
 	}
 	yaml_parser_set_input_file(&parser, f);
 	if (yaml_parser_load(&parser, &document)) {
-		result->complete = read_document(&document, stressor, result);
+		/* A number may be cut short and still be one: its last line is "...". */
+		if (document.end_implicit)
+			snprintf(result->why, sizeof(result->why),
+				 "wanted YAML to its end, found it cut short");
+		else
+			result->complete = read_document(&document, stressor, result);
 		yaml_document_delete(&document);
 	} else {
 		snprintf(result->why, sizeof(result->why), "wanted YAML, found in line %zu: %s",

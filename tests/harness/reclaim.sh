@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dirty-reclaim and truncate-neighbour from outside: what they say where something is missing, what
+# a run leaves in its record, and a box that is afterwards as it was, kill -9 included.
+# KILLS=N: at how many random moments (10).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly build=$PWD/${BEFORE_AFTER_BUILD:-build}
+readonly reclaim=$build/cases/dirty-reclaim neighbour=$build/cases/truncate-neighbour
+readonly thp=/sys/kernel/mm/transparent_hugepage
+tmp=$(mktemp -d)
+mkdir -m 0700 "$tmp/run"
+export BEFORE_AFTER_RUN_DIR=$tmp/run
+unset BEFORE_AFTER_SWAP_DEVICE
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+
+result() { # NAME OK [WHY]
+	if [[ $2 == 0 ]]; then
+		passed=$((passed + 1))
+		printf 'ok %s\n' "$1"
+	else
+		failed=$((failed + 1))
+		printf 'not ok %s%s\n' "$1" "${3:+: $3}"
+	fi
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	printf 'ok %s # SKIP %s\n' "$1" "$2"
+}
+
+if [[ $EUID != 0 ]]; then
+	printf '1..0 # SKIP wanted root, found uid %d\n' "$EUID"
+	exit 0
+fi
+[[ -x $reclaim ]] || {
+	printf '1..0 # SKIP dirty-reclaim was not built: no libyaml\n'
+	exit 0
+}
+
+# What must be the same afterwards: of the areas of others only that they are on.
+box() {
+	cat "$thp/enabled" "$thp"/hugepages-*/enabled /sys/module/zswap/parameters/enabled \
+		/sys/kernel/mm/lru_gen/enabled 2>/dev/null || true
+	cut -d ' ' -f 1 /proc/swaps
+	cat /proc/self/mountinfo
+	ls /sys/block
+	find /sys/fs/cgroup -maxdepth 3 -name 'before-after-*' 2>/dev/null | sort
+}
+
+# Processes that inherited our run directory, whatever they call themselves.
+ours() {
+	local f
+	for f in /proc/[0-9]*/environ; do
+		if [[ $f != /proc/$$/* ]] && tr '\0' '\n' <"$f" 2>/dev/null |
+			grep -qx "BEFORE_AFTER_RUN_DIR=$tmp/run"; then
+			tr '\0' ' ' <"${f%environ}cmdline" 2>/dev/null || true
+		fi
+	done | grep -E 'stress-ng|fio|dirty-reclaim|truncate-neighbour' || true
+}
+
+same_box() { # NAME
+	box >"$tmp/box.now"
+	if ! diff "$tmp/box" "$tmp/box.now" >"$tmp/diff"; then
+		result "$1" 1 "$(head -3 "$tmp/diff" | tr '\n' ' ')"
+	elif [[ -n $(ours) ]]; then
+		result "$1" 1 "left running: $(ours | head -1)"
+	else
+		result "$1" 0
+	fi
+}
+
+skips() { # NAME PATTERN COMMAND...: exit 4, the reason on the KTAP line
+	local name=$1 pattern=$2 code=0
+	shift 2
+	"$@" >"$tmp/out" 2>"$tmp/err" || code=$?
+	if [[ $code == 4 ]] && grep -qE "^ok 1 .* # SKIP .*$pattern" "$tmp/out"; then
+		result "$name" 0
+	else
+		result "$name" 1 "exit $code: $(tail -1 "$tmp/out")"
+	fi
+}
+
+box >"$tmp/box"
+
+# --- what is missing ----------------------------------------------------------------------------
+
+mkdir "$tmp/bin" "$tmp/dir" "$tmp/tmpfs"
+for tool in mkswap blkid perf; do
+	! command -v "$tool" >/dev/null || ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
+done
+skips no-stress-ng 'wanted the command stress-ng, found none in PATH: sh ci/setup.sh installs it' \
+	env PATH="$tmp/bin" "$reclaim"
+skips no-fio 'wanted the command fio, found none in PATH: sh ci/setup.sh installs it' \
+	env PATH="$tmp/bin" "$neighbour"
+skips no-swap-device 'wanted a block device .* \(run.sh --swap-device DEV\), .* found none' "$reclaim"
+skips no-swap-directory 'wanted a directory .* \(run.sh --swap-device DIR\), found none' \
+	"$reclaim" --variant swap=file
+skips device-is-a-file 'wanted a block device for swap' \
+	env BEFORE_AFTER_SWAP_DEVICE="$tmp/box" "$reclaim"
+skips directory-for-a-device 'wanted a block device .* found /' \
+	env BEFORE_AFTER_SWAP_DEVICE="$tmp/dir" "$reclaim"
+skips no-room-on-the-host 'swap=host: wanted [0-9]+ MiB of free swap' \
+	"$reclaim" --variant swap=host --size 4T 2>/dev/null || true
+if [[ -e /sys/kernel/mm/lru_gen/enabled ]]; then
+	skip no-mglru 'this kernel has it'
+else
+	skips no-mglru 'wanted a kernel with CONFIG_LRU_GEN' "$reclaim" --variant swap=zram,lru=mglru
+fi
+skips one-cpu 'wanted two CPUs, found one' taskset -c 0 "$neighbour"
+skips not-root 'wanted root, found uid 65534' setpriv --reuid 65534 --clear-groups \
+	env BEFORE_AFTER_RUN_DIR="$tmp/none" "$reclaim"
+sed 's/^\(memory\t.*\t\)1$/\10/' /proc/cgroups >"$tmp/cgroups"
+disabled() {
+	mount --bind "$tmp/cgroups" /proc/cgroups
+	"$reclaim" --variant swap=zram
+}
+unmounted() {
+	local point
+	while point=$(findmnt -n -o TARGET -t cgroup,cgroup2 | tail -1) && [[ -n $point ]]; do
+		umount "$point"
+	done
+	"$reclaim" --variant swap=zram
+}
+tmpfs_swap() {
+	mount -t tmpfs none "$tmp/tmpfs"
+	BEFORE_AFTER_SWAP_DEVICE=$tmp/tmpfs "$reclaim" --variant swap=file --scale smoke
+}
+export -f disabled unmounted tmpfs_swap
+export tmp reclaim
+skips no-controller 'wanted the cgroup controller memory, found it not enabled: boot without' \
+	unshare -m bash -euc disabled
+if [[ -e /sys/class/zram-control ]]; then
+	skips no-hierarchy 'wanted a mounted cgroup hierarchy with the memory controller, found none' \
+		unshare -m bash -euc unmounted
+else
+	skip no-hierarchy 'no zram here to get so far'
+fi
+skips swap-file-refused 'swapon .*before-after-swap-[0-9]+: ' unshare -m bash -euc tmpfs_swap
+same_box box-after-skips
+
+# --- a whole run ----------------------------------------------------------------------------------
+
+swap=
+[[ ! -e /sys/class/zram-control ]] || swap=zram
+# A kernel may kill for lack of memory what it could swap out: then the run must say so, with its
+# figures. A slow box may not get far enough in time.
+whole() { # NAME COMMAND...
+	local name=$1 code=0
+	shift
+	rm -f "$tmp/x.jsonl"
+	"$@" --output "$tmp/x.jsonl" >"$tmp/out" 2>"$tmp/err" || code=$?
+	if [[ $code == 4 ]]; then
+		skip "$name" "$(jq -r .reason "$tmp/x.jsonl")"
+	elif jq -es 'length == 1 and (.[0] | (.metrics | length > 4) and (.checks | length > 2)
+		and if .status == "ok" then .reason == null and all(.checks[]; .ok)
+		else .status == "fail" and (.reason | test("^(oom_kills|pswpout|limit_hits): wanted")) end)' \
+		"$tmp/x.jsonl" >/dev/null; then
+		printf '# %s\n' "$(jq -r '.status + " " + (.reason // "")' "$tmp/x.jsonl")"
+		result "$name" 0
+	else
+		result "$name" 1 "exit $code: $(jq -c '[.status, .reason]' "$tmp/x.jsonl")"
+	fi
+}
+if [[ -n $swap ]]; then
+	whole zram "$reclaim" --scale smoke --variant swap=zram
+	same_box box-after-zram
+	whole by-work "$reclaim" --scale smoke --variant swap=zram,end=ops
+	same_box box-after-work
+else
+	skip zram 'no zram here'
+fi
+BEFORE_AFTER_SWAP_DEVICE=$tmp/dir whole file "$reclaim" --scale smoke --variant swap=file
+[[ -z $(ls "$tmp/dir") ]] || result swap-file-removed 1 "$(ls "$tmp/dir")"
+same_box box-after-file
+whole neighbour "$neighbour" --scale smoke
+same_box box-after-neighbour
+
+# --- kill -9 --------------------------------------------------------------------------------------
+
+kill_at() { # NAME SECONDS COMMAND...
+	local name=$1 pid
+	sleep "$2" &
+	local timer=$!
+	shift 2
+	"$@" >/dev/null 2>&1 &
+	pid=$!
+	wait "$timer"
+	kill -KILL "$pid" 2>/dev/null || true
+	wait "$pid" 2>/dev/null || true
+	"$reclaim" --cleanup >/dev/null 2>"$tmp/err" || {
+		result "$name" 1 "cleanup: $(tail -1 "$tmp/err")"
+		return
+	}
+	same_box "$name"
+}
+kills=${KILLS:-10}
+for ((i = 1; i <= kills; i++)); do
+	seconds=$((RANDOM % 7)).$((RANDOM % 10))
+	if ((i % 4 == 3)); then
+		kill_at "kill-$i-neighbour-after-${seconds}s" "$seconds" "$neighbour"
+	elif [[ -z $swap ]] || ((i % 4 == 1)); then
+		BEFORE_AFTER_SWAP_DEVICE=$tmp/dir kill_at "kill-$i-file-after-${seconds}s" "$seconds" \
+			"$reclaim" --variant swap=file
+	else
+		kill_at "kill-$i-zram-after-${seconds}s" "$seconds" "$reclaim" --variant swap=zram
+	fi
+done
+if [[ -n $(ls "$tmp/dir") ]]; then
+	result kills-leave-no-file 1 "$(ls "$tmp/dir")"
+else
+	result kills-leave-no-file 0
+fi
+
+printf 'reclaim: %d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+((failed == 0))
