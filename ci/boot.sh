@@ -81,7 +81,7 @@ if [ -z "$KERNEL" ]; then KERNEL=$("$CI/build-kernel.sh"); fi
 [ "$(dd if="$KERNEL" bs=1 skip=514 count=4 status=none | tr -d '\0')" = HdrS ] ||
 	die "--kernel: $KERNEL is not a bzImage (no HdrS at 0x202)" 2
 
-CPU=qemu64,+rdrand
+CPU=qemu64,+rdrand FIFO=false
 CMDLINE="console=ttyS0 panic=-1 oops=panic nokaslr root=root rootfstype=9p ro init=$INIT"
 CMDLINE+=" BEFORE_AFTER_REPO=$REPO"
 CMDLINE+=" rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose"
@@ -101,6 +101,8 @@ icount)
 	# the 9p share, and timeouts of seconds fire at once. No address depends on chance.
 	MACHINE=(-accel "tcg,thread=single" -icount "shift=0,sleep=on" -rtc "base=utc,clock=vm")
 	CMDLINE+=" norandmaps tsc=reliable"
+	# RCU callbacks, a million instructions at times, in a thread, which the command goes before.
+	[ "$CPUS" -gt 1 ] || FIFO=true CMDLINE+=" rcutree.use_softirq=0"
 	;;
 *) die "--engine: expected kvm, tcg or icount, found '$ENGINE'" 2 ;;
 esac
@@ -155,7 +157,7 @@ elif [[ $1 == -* ]]; then
 		${SWAP:+--swap-device /dev/vda} "$@"
 fi
 jq -n --arg cwd "$REPO" --arg term "${TERM:-dumb}" --argjson shell "$SHELL_WANTED" \
-	'{argv: $ARGS.positional, cwd: $cwd, shell: $shell,
+	--argjson fifo "$FIFO" '{argv: $ARGS.positional, cwd: $cwd, shell: $shell, fifo: $fifo,
 	  env: {PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		HOME: "/tmp", TERM: $term, LC_ALL: "C"}}' --args -- "$@" >"$SHARE/command.json"
 

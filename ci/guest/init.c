@@ -4,7 +4,9 @@
  * beside its results and powers the guest off.
  *
  * The host leaves command.json in the share `results`:
- *   {"argv": [..], "cwd": "/..", "env": {"NAME": "value"}, "shell": false}
+ *   {"argv": [..], "cwd": "/..", "env": {"NAME": "value"}, "shell": false, "fifo": false}
+ * fifo: the command and its children run under SCHED_FIFO, so that on the one CPU of an icount guest
+ * no kernel thread and no other process preempts a region whose instructions are counted.
  * and finds there, in this order: started (init runs), what the command left,
  * exit.json by rename: {"schema":1,"boot":UUID,"exit":N|null,"signal":N|null}.
  * Nothing here is timed. Errors go to the kernel's console, and leave no exit.json behind.
@@ -12,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +160,9 @@ static __attribute__((noreturn)) void run_command(json_t *command)
 		give_up("command.json: no argv");
 	json_object_foreach (json_object_get(command, "env"), name, value)
 		setenv(name, json_string_value(value), 1);
+	if (json_is_true(json_object_get(command, "fifo")) &&
+	    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}))
+		give_up("SCHED_FIFO: %s", strerror(errno));
 	setsid();
 	take_console(json_is_true(json_object_get(command, "shell")));
 	if (cwd && chdir(cwd))

@@ -83,11 +83,15 @@ no_kernel() {
 	KERNEL=$SCRATCH/garbage expect 2 boot -- true
 }
 
-# An image that loads and then does nothing that anybody could see.
+# Images that load: one falls over at its first instruction, one jumps to itself for ever.
 dead_kernel() {
+	local start
+	start=$(($(od -An -tu1 -j497 -N1 "$KERNEL") + 1)) # behind the sectors of the real-mode part
 	cp "$KERNEL" "$SCRATCH/dead"
-	head -c 5000000 /dev/zero | dd of="$SCRATCH/dead" bs=64K seek=1 conv=notrunc status=none
-	KERNEL=$SCRATCH/dead failed_boot 'init did not start\|wrote no exit.json' --boot-timeout 10 -- true
+	perl -e 'print "\xff\xff" x 2000000' | dd of="$SCRATCH/dead" bs=512 seek="$start" conv=notrunc status=none
+	KERNEL=$SCRATCH/dead failed_boot 'wrote no exit.json\|QEMU ended' --boot-timeout 10 -- true
+	perl -e 'print "\xeb\xfe" x 2000000' | dd of="$SCRATCH/dead" bs=512 seek="$start" conv=notrunc status=none
+	KERNEL=$SCRATCH/dead failed_boot 'init did not start within 10 s' --boot-timeout 10 -- true
 }
 
 no_exit() {

@@ -45,7 +45,10 @@ moves() {
 still() {
 	ab "$SCRATCH/aa" base base "$1"
 	jq -r "$ROWS | .[] | \"\(.case) \(.options | tojson): d \(.pooled.d)\"" "$SCRATCH/aa/compare.json"
-	jq -e "$ROWS"' | length > 0 and all(.[]; .pooled.d | fabs < 0.001)' "$SCRATCH/aa/compare.json"
+	# What a claim says changes, to 0.1 %; short regions feel a single timer interrupt.
+	jq -e "$ROWS"' | length > 0 and all(.[];
+		(.pooled.d | fabs) < if .kind == "change" then 0.001 else 0.005 end)' \
+		"$SCRATCH/aa/compare.json"
 }
 
 # Stopped by kill -9 in its second boot, the comparison goes on with what is missing.
