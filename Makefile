@@ -269,10 +269,14 @@ FUZZ_RUN = -timeout=10 -rss_limit_mb=1024 -print_final_stats=0 -verbosity=0
 FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
 	$(CLANG) -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null && echo y)
-build/fuzz/%: tests/fuzz/%.c $(COMPARE_SRC) $(wildcard lib/compare/*.h)
+FUZZ_CFLAGS = -std=gnu11 -O1 -g -fno-sanitize-recover=undefined $(CPPFLAGS)
+FUZZ_OBJS := $(COMPARE_SRC:%.c=build/fuzz/obj/%.o)
+build/fuzz/obj/%.o: %.c $(wildcard lib/compare/*.h)
 	@mkdir -p $(@D)
-	$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined $(CPPFLAGS) -o $@ $< $(COMPARE_SRC) \
+	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
 		$(GSL_LIBS) $(JANSSON_LIBS) -lm
 fuzz-smoke:
 	@$(if $(call have_fuzzer),$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=20 KEEP=,\
