@@ -147,8 +147,9 @@ static void take_console(int shell)
 
 static __attribute__((noreturn)) void run_command(json_t *command)
 {
-	json_t *list = json_object_get(command, "argv"), *value;
-	const char *cwd = json_string_value(json_object_get(command, "cwd")), *name;
+	json_t *list = json_object_get(command, "argv");
+	json_t *env = json_object_get(command, "env");
+	const char *cwd = json_string_value(json_object_get(command, "cwd"));
 	char **argv = calloc(json_array_size(list) + 1, sizeof(*argv));
 
 	for (size_t i = 0; argv && i < json_array_size(list); i++) {
@@ -158,8 +159,8 @@ static __attribute__((noreturn)) void run_command(json_t *command)
 	}
 	if (!argv || !argv[0])
 		give_up("command.json: no argv");
-	json_object_foreach (json_object_get(command, "env"), name, value)
-		setenv(name, json_string_value(value), 1);
+	for (void *i = json_object_iter(env); i; i = json_object_iter_next(env, i))
+		setenv(json_object_iter_key(i), json_string_value(json_object_iter_value(i)), 1);
 	if (json_is_true(json_object_get(command, "fifo")) &&
 	    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}))
 		give_up("SCHED_FIFO: %s", strerror(errno));
