@@ -158,6 +158,12 @@ bench: bench-pagecache
 bench-pagecache: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/bench/pagecache.sh
 
+# dirty-reclaim and truncate-neighbour: what is missing, whole runs, kill -9 at random moments.
+.PHONY: check-reclaim
+check: check-reclaim
+check-reclaim: all
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/reclaim.sh
+
 # --- shadow entries: the case where it is bad; how fast its state is made ---
 
 .PHONY: check-shadow bench-populate
