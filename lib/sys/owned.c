@@ -183,13 +183,6 @@ bool owned_release(char *why, size_t size)
 	return ok;
 }
 
-void owned_forget_all(void)
-{
-	/* The journal stays: it is the parent's. */
-	while (depth > 0)
-		json_decref(stack[--depth].entry);
-}
-
 void owned_forget_last(void)
 {
 	struct owned *o = &stack[--depth];

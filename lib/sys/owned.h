@@ -47,8 +47,6 @@ bool owned_release_last(char *why, size_t size);
 bool owned_release(char *why, size_t size);
 /* Forgets the newest entry without undoing it: what it names turned out to be somebody else's. */
 void owned_forget_last(void);
-/* Forgets all entries without undoing: for a forked child, whose parent owns them. */
-void owned_forget_all(void);
 
 /* Writes RUNDIR/NAME into buf. */
 void owned_path(char *buf, size_t size, const char *name);
