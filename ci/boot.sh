@@ -220,7 +220,17 @@ failed() {
 	exit 125
 }
 
-! $SHELL_WANTED || exit 0
+# A boot directory that nobody asked for goes, unless it tells of a failure.
+tidy() {
+	$OWN_DIR || return 0
+	rm -rf "$BOOT_DIR"
+	rmdir "$RESULTS/.boots" 2>/dev/null || true
+}
+
+if $SHELL_WANTED; then
+	tidy
+	exit 0
+fi
 [ -z "$HANG" ] || failed "$HANG"
 [ "$STATUS" -eq 0 ] || failed "QEMU ended with $STATUS: $(tail -n 1 "$BOOT_DIR/qemu.log")"
 first=$(grep -aoEm 1 "($BAD).*" "$CONSOLE" 2>/dev/null | tr -d '\r' || true)
@@ -237,8 +247,5 @@ for suffix in env.json jsonl; do
 		mv "$file" "$RESULTS/$label/"
 	done < <(find "$SHARE" -mindepth 2 -maxdepth 2 -type f -name "*.$suffix" -print0)
 done
-if $OWN_DIR; then
-	rm -rf "$BOOT_DIR"
-	rmdir "$RESULTS/.boots" 2>/dev/null || true
-fi
+tidy
 exit "$CODE"
