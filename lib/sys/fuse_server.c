@@ -261,4 +261,113 @@ static int serve(void *arg)
 	follow(start->parent);
 	say_fd = dup2(start->said, 3);
 	end_set_handler(say_end);
-	owned_forget_all();
+	/* Records, perf's control and the lock are the parent's. */
+	close_range(4, ~0U, 0);
+	prctl(PR_SET_NAME, "fuse-server");
+	if (start->memcg)
+		memcg_join(start->memcg);
+	sched_getaffinity(0, sizeof(anywhere), &anywhere);
+	zeroes = mmap(NULL, buffer_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	session = fuse_session_new(&args, &operations, sizeof(operations), NULL);
+	if (zeroes == MAP_FAILED || !session)
+		run_broken("FUSE session: %s", strerror(errno));
+	fd = mount_fuse(start->dir);
+	snprintf(device, sizeof(device), "/dev/fd/%d", fd);
+	if (fuse_session_mount(session, device))
+		run_broken("FUSE session: libfuse refuses %s", device);
+	dprintf(say_fd, "\n");
+	close(say_fd);
+	/* Ends when the mount does; the parent kills it before that. */
+	_exit(fuse_session_loop_mt(session, &config) ? end_exit_code(END_BROKEN) : 0);
+}
+
+/*
+ * A page is charged to the memcg of the memory's owner, a node of the tree to the memcg of who
+ * allocates it. So that these are two, this process is in one, owns the memory and sleeps, and the
+ * server is another process, in the other one, that shares its memory. Sleeping also leaves it the
+ * thread-local variables, which are shared as well.
+ */
+static _Noreturn void own_pages(struct start *start)
+{
+	const size_t stack_size = 256 << 10;
+	char *stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	pid_t pid;
+
+	follow(start->parent);
+	start->parent = getpid();
+	say_fd = start->said;
+	end_set_handler(say_end);
+	memcg_join(start->pages);
+	pid = stack == MAP_FAILED ? -1
+				  : clone(serve, stack + stack_size, CLONE_VM | SIGCHLD, start);
+	if (pid < 0)
+		run_broken("the FUSE server cannot be started: %s", strerror(errno));
+	close_range(3, ~0U, 0);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	_exit(end_exit_code(END_BROKEN));
+}
+
+/* --- the parent -------------------------------------------------------------------------------- */
+
+pid_t fuse_server_start(const char *name, uint64_t size, const char *memcg, const char *pages)
+{
+	char dir[256], line[512] = "";
+	struct start start = {.dir = dir, .memcg = memcg, .pages = pages, .parent = getpid()};
+	pid_t pid;
+	int said[2];
+	FILE *f;
+
+	scratch_mountpoint(dir, sizeof(dir), name);
+	atomic_store(&file_size, size);
+	if (pipe2(said, O_CLOEXEC))
+		run_broken("pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		run_broken("fork: %s", strerror(errno));
+	start.said = said[1];
+	if (pid == 0 && pages)
+		own_pages(&start);
+	if (pid == 0)
+		serve(&start);
+	close(said[1]);
+	f = fdopen(said[0], "r");
+	if (!f || !fgets(line, sizeof(line), f))
+		snprintf(line, sizeof(line), "bthe FUSE server died while starting");
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+	if (!*line)
+		return pid;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (*line == 's')
+		run_skip("%s", line + 1);
+	run_broken("%s", line + 1);
+}
+
+void fuse_server_file(char *buf, size_t size, const char *name)
+{
+	char dir[256];
+
+	scratch_path(dir, sizeof(dir), name);
+	snprintf(buf, size, "%s/" FILE_NAME, dir);
+}
+
+int fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu)
+{
+	struct store_range range = {offset, length, cpu};
+
+	return ioctl(fd, CONTROL_STORE, &range) ? errno : 0;
+}
+
+struct fuse_server_counts fuse_server_counts(int fd)
+{
+	struct fuse_server_counts counts = {0};
+
+	if (ioctl(fd, CONTROL_COUNTS, &counts))
+		run_broken("the FUSE server cannot be asked: %s", strerror(errno));
+	return counts;
+}
