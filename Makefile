@@ -135,7 +135,8 @@ run: all
 # --- tests ---
 
 .PHONY: check check-unit check-harness bench bench-by-hand lint
-check: check-unit check-harness
+check: check-unit check-claims check-golden check-harness check-shadow check-pagecache check-reclaim \
+	fuzz-smoke check-e2e
 
 check-unit: $(UNIT_BINS)
 	@set -e; for t in $(UNIT_BINS); do $$t; done
@@ -143,32 +144,27 @@ check-unit: $(UNIT_BINS)
 check-harness: all $(HARNESS_BINS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/run.sh
 
-bench: bench-by-hand
+bench: bench-by-hand bench-populate bench-pagecache bench-compare
 
 bench-by-hand: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/bench/by-hand.sh
 
 # pagecache-truncate: killed at random moments; samples a second and the share that is timed.
 .PHONY: check-pagecache bench-pagecache
-check: check-pagecache
 check-pagecache: all $(HARNESS_BINS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/pagecache.sh
 
-bench: bench-pagecache
 bench-pagecache: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/bench/pagecache.sh
 
 # dirty-reclaim and truncate-neighbour: what is missing, whole runs, kill -9 at random moments.
 .PHONY: check-reclaim
-check: check-reclaim
 check-reclaim: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/reclaim.sh
 
 # --- shadow entries: the case where it is bad; how fast its state is made ---
 
 .PHONY: check-shadow bench-populate
-check: check-shadow
-bench: bench-populate
 check-shadow: all
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/harness/shadow.sh
 
@@ -203,6 +199,7 @@ install: all
 	install -m 644 $(wildcard cases/*.json) $(DESTDIR)$(LIBEXEC)/cases
 	ln -sf ../libexec/before-after/run.sh $(DESTDIR)$(PREFIX)/bin/before-after
 	ln -sf ../libexec/before-after/build/compare $(DESTDIR)$(PREFIX)/bin/before-after-compare
+
 # --- kernels and boots (ci/): the guest's init, make kernel, make ab, make check-e2e -------------
 # Static: it is the first process of a guest that may lack everything else. No sanitizers there.
 GUEST_INIT := build/ci/init
@@ -234,9 +231,11 @@ check-e2e: all $(GUEST_INIT) $(SHMEM_MODEL)
 
 # --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------
 COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input %/test_table,$(UNIT_BINS))
-.PHONY: check-compare check-claims bench-compare compare trust fuzz fuzz-smoke
-check-compare: $(COMPARE_BIN) $(COMPARE_UNITS) check-claims
+.PHONY: check-compare check-golden check-claims bench-compare compare trust fuzz fuzz-smoke
+check-compare: check-claims check-golden $(COMPARE_UNITS)
 	@set -e; for t in $(COMPARE_UNITS); do $$t; done
+
+check-golden: $(COMPARE_BIN)
 	@tests/golden/run.sh $(COMPARE_BIN)
 	@tests/golden/kunit.sh
 	@$(COMPARE_BIN) --trust --repetitions 2000 >$(BUILD)/trust.log || \

@@ -83,6 +83,8 @@ if [ -z "$KERNEL" ]; then KERNEL=$("$CI/build-kernel.sh"); fi
 
 CPU=qemu64,+rdrand FIFO=false
 CMDLINE="console=ttyS0 panic=-1 oops=panic nokaslr root=root rootfstype=9p ro init=$INIT"
+# brd's own default is 4 MiB, too small for a file system with a journal.
+CMDLINE+=" brd.rd_size=32768"
 CMDLINE+=" BEFORE_AFTER_REPO=$REPO"
 CMDLINE+=" rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose"
 case $ENGINE in

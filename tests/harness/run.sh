@@ -153,7 +153,8 @@ same_as_expected not-root setpriv --reuid 65534 --clear-groups env BEFORE_AFTER_
 rm -rf "$tmp/nobody"
 
 # perf: none, one for another kernel, one that knows an event less, one without acknowledgements.
-mkdir "$tmp/bin"
+# Links in bin, programs of ours in shim: writing one over a link would write the box's own.
+mkdir "$tmp/bin" "$tmp/shim"
 for tool in jq true mkswap blkid; do
 	ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
 done
@@ -167,11 +168,11 @@ absent() { # NAME REASON: every counter is absent for the reason, and the run is
 }
 PATH=$tmp/bin "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
 absent no-perf 'no perf in PATH'
-printf '#!/bin/sh\necho "perf not found for kernel 9.9" >&2\nexit 2\n' >"$tmp/bin/perf"
-chmod +x "$tmp/bin/perf"
-PATH=$tmp/bin:/bin "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
+printf '#!/bin/sh\necho "perf not found for kernel 9.9" >&2\nexit 2\n' >"$tmp/shim/perf"
+chmod +x "$tmp/shim/perf"
+PATH=$tmp/shim:$tmp/bin "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
 absent perf-for-another-kernel 'perf not found for kernel 9.9'
-rm "$tmp/bin/perf"
+rm "$tmp/shim/perf"
 if command -v perf >/dev/null; then
 	"$fake" --events task-clock,no-such-event --output "$tmp/perf.jsonl" >/dev/null || true
 	holds unknown-event jq -se 'last | .status == "ok" and .counters["task-clock"].value > 0
@@ -179,7 +180,7 @@ if command -v perf >/dev/null; then
 	LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$fake" --output "$tmp/perf.jsonl" >/dev/null
 	holds foreign-locale jq -se 'last.counters["task-clock"].value > 0' "$tmp/perf.jsonl"
 	# One that answers after 0.3 s: what the answers take is no part of the time.
-	cat >"$tmp/bin/perf" <<-'END'
+	cat >"$tmp/shim/perf" <<-'END'
 		#!/bin/bash
 		[[ $* == *--control* ]] || exit 1
 		while [[ $1 != -- ]]; do shift; done
@@ -190,12 +191,12 @@ if command -v perf >/dev/null; then
 		kill $!
 		exit $code
 	END
-	chmod +x "$tmp/bin/perf"
-	PATH=$tmp/bin:$PATH "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
+	chmod +x "$tmp/shim/perf"
+	PATH=$tmp/shim:$PATH "$fake" --output "$tmp/perf.jsonl" >/dev/null || true
 	holds slow-acknowledgements jq -se 'last | .status == "ok" and .samples[0] < 250000000
 		and .cost_ns.total > 1200000000' "$tmp/perf.jsonl"
 	# A wrapper that takes our words but loses the control descriptors.
-	cat >"$tmp/bin/perf" <<-END
+	cat >"$tmp/shim/perf" <<-END
 		#!/bin/bash
 		words=()
 		while ((\$#)); do
@@ -205,10 +206,10 @@ if command -v perf >/dev/null; then
 		done
 		exec $(command -v perf) "\${words[@]}"
 	END
-	chmod +x "$tmp/bin/perf"
+	chmod +x "$tmp/shim/perf"
 	expect_code perf-without-acknowledgement 99 'wanted an acknowledgement of enable within 2 s' \
-		env PATH="$tmp/bin:$PATH" "$fake"
-	rm "$tmp/bin/perf"
+		env PATH="$tmp/shim:$PATH" "$fake"
+	rm "$tmp/shim/perf"
 fi
 
 # --- records ------------------------------------------------------------------------------------
@@ -363,12 +364,12 @@ for signal in INT TERM HUP; do
 done
 
 # A program that setup() waits for and that never ends: the time is limited, and signals work.
-printf '#!/bin/sh\nexec sleep 60\n' >"$tmp/bin/mkswap"
-chmod +x "$tmp/bin/mkswap"
+printf '#!/bin/sh\nexec sleep 60\n' >"$tmp/shim/mkswap"
+chmod +x "$tmp/shim/mkswap"
 if [[ -e /sys/class/zram-control ]]; then
 	expect_code setup-hangs 99 'broken: timed out outside the measuring process' \
-		env PATH="$tmp/bin:$PATH" BEFORE_AFTER_TIMEOUT=2 timeout 30 "$fake" --variant do=swap-hang
-	PATH=$tmp/bin:$PATH "$fake" --variant do=swap-hang >/dev/null 2>&1 &
+		env PATH="$tmp/shim:$PATH" BEFORE_AFTER_TIMEOUT=2 timeout 30 "$fake" --variant do=swap-hang
+	PATH=$tmp/shim:$PATH "$fake" --variant do=swap-hang >/dev/null 2>&1 &
 	sleep 2
 	kill -TERM $!
 	code=0
@@ -377,7 +378,7 @@ if [[ -e /sys/class/zram-control ]]; then
 else
 	skip setup-hangs 'no zram'
 fi
-rm "$tmp/bin/mkswap"
+rm "$tmp/shim/mkswap"
 
 # perf killed with the gigabyte that the run holds still to be freed: nothing is known of the kernel.
 "$real" --size 1G --variant op=close,fill=write >/dev/null 2>"$tmp/err" &
