@@ -85,10 +85,10 @@ static const struct case_decl dirty_reclaim = {
 		    {"end", "what ends the run", LIST("time", "ops")},
 		    {"method", "stress-ng's; by-scale: all if documented, else rand-set",
 		     LIST("by-scale", "all", "rand-set", "write64")}},
-	.params = {{"size", "bytes", 96 << 20, 128 << 20, 2ULL << 30, 4 << 20},
+	.params = {{"size", "bytes", 128 << 20, 128 << 20, 2ULL << 30, 4 << 20},
 		   {"workers", "processes", 2, 2, 16, 1},
 		   {"seconds", "s", 20, 30, 60, 1},
-		   {"end_ops", "bogo ops", 6144, 8192, 131072, 1}},
+		   {"end_ops", "bogo ops", 8192, 8192, 131072, 1}},
 	.metrics =
 		(const struct case_metric[]){
 			{"bogo_ops_per_second", "bogo ops/s", BETTER_HIGHER, NULL},

@@ -116,8 +116,9 @@ bool fio_touch(const char *path, uint64_t bytes, int cpu, struct fio_result *res
 	snprintf(block, sizeof(block), "--bs=%ld", sysconf(_SC_PAGESIZE));
 	snprintf(cpus, sizeof(cpus), "--cpus_allowed=%d", cpu);
 	unlink(output);
+	/* A thread, not a process that would outlive us when we are killed. */
 	code = command_run((const char *const[]){"fio", "--name=touch", file, length, block, cpus,
-						 "--ioengine=mmap", "--rw=write",
+						 "--thread", "--ioengine=mmap", "--rw=write",
 						 "--fallocate=none", "--invalidate=0",
 						 "--overwrite=0", "--percentile_list=50:99:99.9",
 						 "--output-format=json", option, NULL},

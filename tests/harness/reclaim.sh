@@ -99,9 +99,9 @@ skips device-is-a-file 'wanted a block device for swap' \
 	env BEFORE_AFTER_SWAP_DEVICE="$tmp/box" "$reclaim"
 skips directory-for-a-device 'wanted a block device .* found /' \
 	env BEFORE_AFTER_SWAP_DEVICE="$tmp/dir" "$reclaim"
-if (($(awk '/^SwapFree:/ { print $2 }' /proc/meminfo) < 98304)); then
-	skips no-room-on-the-host 'swap=host: wanted 97 MiB of free swap, found [0-9]+: swapon' \
-		"$reclaim" --variant swap=host --size 96M
+if (($(awk '/^SwapFree:/ { print $2 }' /proc/meminfo) < 131072)); then
+	skips no-room-on-the-host 'swap=host: wanted 129 MiB of free swap, found [0-9]+: swapon' \
+		"$reclaim" --variant swap=host --size 128M
 else
 	skip no-room-on-the-host 'this box has swap'
 fi
