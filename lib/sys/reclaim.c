@@ -50,5 +50,10 @@ void reclaim_single_pages(const char *lru)
 	}
 	if (!access(zswap, F_OK))
 		knob_set(zswap, "N");
+	/*
+	 * With readahead a small memcg fills with swap cache that cannot be reclaimed in time, and
+	 * its processes are killed for lack of memory.
+	 */
+	knob_set("/proc/sys/vm/page-cluster", "0");
 	choose_lru(lru);
 }

@@ -42,7 +42,7 @@ fi
 
 # What must be the same afterwards: of the areas of others only that they are on.
 box() {
-	cat "$thp/enabled" "$thp"/hugepages-*/enabled /sys/module/zswap/parameters/enabled \
+	cat /proc/sys/vm/page-cluster "$thp/enabled" "$thp"/hugepages-*/enabled /sys/module/zswap/parameters/enabled \
 		/sys/kernel/mm/lru_gen/enabled 2>/dev/null || true
 	cut -d ' ' -f 1 /proc/swaps
 	cat /proc/self/mountinfo
