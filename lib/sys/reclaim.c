@@ -52,7 +52,7 @@ void reclaim_single_pages(const char *lru)
 		knob_set(zswap, "N");
 	/*
 	 * With readahead a small memcg fills with swap cache that cannot be reclaimed in time, and
-	 * its processes are killed for lack of memory.
+	 * its processes are killed for lack of memory more often.
 	 */
 	knob_set("/proc/sys/vm/page-cluster", "0");
 	choose_lru(lru);
