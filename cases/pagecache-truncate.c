@@ -106,7 +106,7 @@ static const struct case_decl pagecache_truncate = {
 			 "fs=tmpfs,state=dirty"),
 	.senseless = LIST("fs=tmpfs,state=hole-read", "fs=tmpfs,state=written-clean"),
 	.params = {{"pages", "pages", 1024, 1024, 1024, 0},
-		   {"count", "truncates", 50, 500, 10000, 0}},
+		   {"count", "truncates", 50, 250, 10000, 0}},
 	.metrics = case_sample_metrics,
 	.touches = LIST("an empty /dev/ramN (may load brd), else a loop device, given back"),
 	.functions = LIST("truncate_inode_pages_range", "delete_from_page_cache_batch"),

@@ -106,7 +106,7 @@ static const struct case_decl shadow_entries = {
 	.options = {{"op", "how they are dropped", LIST("truncate", "dontneed", "inval")},
 		    {"evict", "how the pages were reclaimed", LIST("pageout", "memcg")}},
 	.variants = LIST("op=truncate", "op=dontneed", "op=inval"),
-	.params = {{"size", "bytes", 64 << 20, 8ULL << 30, 200ULL << 30, 2 << 20}},
+	.params = {{"size", "bytes", 64 << 20, 4ULL << 30, 200ULL << 30, 2 << 20}},
 	.metrics = case_time_metrics,
 	.touches = LIST("makes a memory cgroup, removed"),
 	.functions = LIST("truncate_inode_pages_range", "mapping_try_invalidate",

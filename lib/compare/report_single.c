@@ -112,6 +112,9 @@ static void build_table(const struct single *single, const struct single_section
 		const char *unit =
 			unit_fitting(row->quantity.unit, row->median * row->quantity.factor);
 
+		/* Said once, with its reason, below the table. */
+		if (!row->runs && row->metric->absent)
+			continue;
 		table_cell(table, "%s", variant_without(arena, row->group, section->constant));
 		if (section->several_identities)
 			table_cell(table, "%s", quantity_identity(arena, row->group->identity));
@@ -143,11 +146,14 @@ static void absences(const struct single *single, const struct single_section *s
 		     const char *indent, size_t width)
 {
 	struct arena *arena = &single->dataset->arena;
+	/* Under icount the time is what a PMU would have counted. */
+	bool missed =
+		section->instructions_absent && !single->rows[section->first].quantity.instructions;
 
 	/* A line of text right after a table would be its next row. */
-	if (section->instructions_absent || any_absent(single, section))
+	if (missed || any_absent(single, section))
 		fputc('\n', out);
-	if (section->instructions_absent)
+	if (missed)
 		text_wrap(out,
 			  arena_printf(arena, "Instructions a page: absent (%s).",
 				       section->instructions_absent),
