@@ -85,7 +85,10 @@ static void add_boot(struct comparison *comparison, const struct dataset *datase
 		if (work->values[i] > 0)
 			work->values[positive++] = log(work->values[i]);
 	}
-	stats_pool_add(work->pool, work->values, positive);
+	if (within_of(row) == WITHIN_MEAN)
+		stats_pool_add(work->pool, work->values, positive);
+	else
+		stats_pool_add_robust(work->pool, work->values, positive);
 }
 
 /* Runs of a group that went well come boot by boot, since a boot is a file. */

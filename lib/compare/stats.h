@@ -28,6 +28,8 @@ struct stats_pool {
 };
 
 void stats_pool_add(struct stats_pool *pool, const double *values, size_t count);
+/* The same by a scale that a few stray values do not move: what the error of a median goes by. */
+void stats_pool_add_robust(struct stats_pool *pool, const double *values, size_t count);
 /* NaN without a degree of freedom. */
 double stats_pool_variance(const struct stats_pool *pool);
 

@@ -92,8 +92,8 @@ static struct stats_difference compare_boots(const struct sample *sample, size_t
 	double floor;
 
 	for (size_t b = 0; b < boots; b++) {
-		stats_pool_add(&pool, &sample->runs[0][b * RUNS], RUNS);
-		stats_pool_add(&pool, &sample->runs[1][b * RUNS], RUNS);
+		stats_pool_add_robust(&pool, &sample->runs[0][b * RUNS], RUNS);
+		stats_pool_add_robust(&pool, &sample->runs[1][b * RUNS], RUNS);
 	}
 	floor = stats_floor(stats_pool_variance(&pool), RUNS, STATS_MEDIAN_EFFICIENCY);
 	return stats_pooled(sample->boots[0], boots, sample->boots[1], boots, floor, level);

@@ -126,13 +126,30 @@ static void test_pooled(void **state)
 	assert_true(isnan(p.low) && isnan(p.high));
 }
 
+/* MAD of {1,2,3,4,100} is 1; a stray value moves the variance and not the robust scale. */
+static void robust_scale(void **state)
+{
+	static const double stray[] = {1, 2, 3, 4, 100}, near[] = {1, 2, 3, 4, 5}, two[] = {1, 3};
+	struct stats_pool pool = {0}, other = {0}, pair = {0}, none = {0};
+
+	(void)state;
+	stats_pool_add_robust(&pool, stray, 5);
+	stats_pool_add_robust(&other, near, 5);
+	assert_true(fabs(stats_pool_variance(&pool) - 1.4826 * 1.4826 * 1.206 * 1.206) < 1e-3);
+	assert_true(stats_pool_variance(&pool) == stats_pool_variance(&other));
+	stats_pool_add_robust(&pair, two, 2);
+	assert_true(fabs(stats_pool_variance(&pair) - 1.4826 * 1.4826 * 1.196 * 1.196) < 1e-3);
+	stats_pool_add_robust(&none, two, 1);
+	assert_true(isnan(stats_pool_variance(&none)));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quantile),     cmocka_unit_test(test_t_quantile),
-		cmocka_unit_test(test_welch),	     cmocka_unit_test(test_components),
-		cmocka_unit_test(test_mann_whitney), cmocka_unit_test(test_permutation),
-		cmocka_unit_test(test_pooled),
+		cmocka_unit_test(test_quantile),    cmocka_unit_test(robust_scale),
+		cmocka_unit_test(test_t_quantile),  cmocka_unit_test(test_welch),
+		cmocka_unit_test(test_components),  cmocka_unit_test(test_mann_whitney),
+		cmocka_unit_test(test_permutation), cmocka_unit_test(test_pooled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
