@@ -259,12 +259,13 @@ for ((run = 1; run <= runs; run++)); do
 	done
 done
 
-# Which code ran: one untimed run a variant. A kernel that cannot be probed says so once a case.
+# Which code ran: one untimed run a variant, unless no perf is wanted. A kernel that cannot be probed
+# says so once a case.
 cannot=
 for job in "${jobs[@]}"; do
 	read -r name v <<<"$job"
 	functions=$(functions_of "$name")
-	[[ -n $functions && $name != "$cannot" ]] || continue
+	[[ -n $functions && -n $events && $name != "$cannot" ]] || continue
 	((done_ < total)) || total=$((done_ + 1))
 	progress "$name $v probes"
 	code=0
