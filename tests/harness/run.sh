@@ -188,7 +188,9 @@ if command -v perf >/dev/null; then
 		(while read -r _ <&7; do sleep 0.3 && printf 'ack\n\0' >&8; done) &
 		"$@"
 		code=$?
+		# Reaped too: a subshell that is still dying would be a process left behind.
 		kill $!
+		wait $! 2>/dev/null
 		exit $code
 	END
 	chmod +x "$tmp/shim/perf"
