@@ -107,6 +107,22 @@ static void finish(struct stats_difference *difference, double level)
 	difference->p = 2 * gsl_cdf_tdist_Q(fabs(difference->t), difference->df);
 }
 
+/* The difference of the means, nothing else being known of it yet. */
+static struct stats_difference plain_difference(const double *before, size_t nbefore,
+						const double *after, size_t nafter)
+{
+	return (struct stats_difference){.d = stats_mean(after, nafter) -
+					      stats_mean(before, nbefore),
+					 .se = NAN,
+					 .df = NAN,
+					 .low = NAN,
+					 .high = NAN,
+					 .s = NAN,
+					 .s_raw = NAN,
+					 .t = NAN,
+					 .p = NAN};
+}
+
 /*
  * Student's two-sample interval with the pooled variance (Snedecor and Cochran, Statistical
  * Methods, 8th edition, sec. 6.9): s^2 = (SS1 + SS2) / (n1 + n2 - 2), se = s sqrt(1/n1 + 1/n2).
@@ -114,16 +130,7 @@ static void finish(struct stats_difference *difference, double level)
 struct stats_difference stats_pooled(const double *before, size_t nbefore, const double *after,
 				     size_t nafter, double floor, double level)
 {
-	struct stats_difference result = {.d = stats_mean(after, nafter) -
-					       stats_mean(before, nbefore),
-					  .se = NAN,
-					  .df = NAN,
-					  .low = NAN,
-					  .high = NAN,
-					  .s = NAN,
-					  .s_raw = NAN,
-					  .t = NAN,
-					  .p = NAN};
+	struct stats_difference result = plain_difference(before, nbefore, after, nafter);
 	struct stats_pool pool = {0};
 
 	stats_pool_add(&pool, before, nbefore);
@@ -146,16 +153,7 @@ struct stats_difference stats_pooled(const double *before, size_t nbefore, const
 struct stats_difference stats_welch(const double *before, size_t nbefore, const double *after,
 				    size_t nafter, double level)
 {
-	struct stats_difference result = {.d = stats_mean(after, nafter) -
-					       stats_mean(before, nbefore),
-					  .se = NAN,
-					  .df = NAN,
-					  .low = NAN,
-					  .high = NAN,
-					  .s = NAN,
-					  .s_raw = NAN,
-					  .t = NAN,
-					  .p = NAN};
+	struct stats_difference result = plain_difference(before, nbefore, after, nafter);
 	double v1 = stats_variance(before, nbefore) / (double)nbefore;
 	double v2 = stats_variance(after, nafter) / (double)nafter;
 
