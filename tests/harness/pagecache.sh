@@ -62,18 +62,32 @@ left() { # JOURNAL
 	diff "$tmp/mounts" /proc/self/mountinfo || true
 }
 
+# Kill a run of VARIANT at a random moment of its life, whose length is this box's own: a run that has
+# ended by then is started again, for half the time. Sets ms.
+kill_somewhere() { # VARIANT
+	local pid try
+	ms=$((RANDOM % 900))
+	for ((try = 0; try < 10; try++)); do
+		"$real" --scale quick --variant "$1" >"$tmp/out" 2>&1 &
+		pid=$!
+		sleep "0.$(printf '%03d' "$ms")"
+		if kill -KILL "$pid" 2>/dev/null; then
+			wait "$pid" 2>/dev/null || true
+			return
+		fi
+		wait "$pid" || bad "kill $i: $1 by itself: $(tail -1 "$tmp/out")"
+		ms=$((ms / 2))
+	done
+	bad "kill $i: $1 had ended even after $ms ms: $(tail -1 "$tmp/out")"
+}
+
 variants=("fs=ext4" "fs=xfs" "fs=ext4,state=dirty" "fs=xfs,state=written-clean"
 	"fs=ext4,counted=yes,state=dirty")
 "$real" --scale smoke --variant fs=ext4 >/dev/null
 cp /proc/self/mountinfo "$tmp/mounts"
 for ((i = 1; i <= kills; i++)); do
 	variant=${variants[i % ${#variants[@]}]}
-	ms=$((RANDOM % 900))
-	"$real" --scale quick --variant "$variant" >"$tmp/out" 2>&1 &
-	pid=$!
-	sleep "0.$(printf '%03d' "$ms")"
-	kill -KILL "$pid" 2>/dev/null || bad "kill $i: $variant had ended after $ms ms: $(tail -1 "$tmp/out")"
-	wait "$pid" 2>/dev/null || true
+	kill_somewhere "$variant"
 	cp "$journal" "$tmp/kept"
 	entries=$(wc -l <"$tmp/kept")
 	journalled=$((journalled + (entries > 0)))
