@@ -8,28 +8,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly build=$PWD/${BEFORE_AFTER_BUILD:-build}
 readonly reclaim=$build/cases/dirty-reclaim neighbour=$build/cases/truncate-neighbour
-readonly thp=/sys/kernel/mm/transparent_hugepage
-tmp=$(mktemp -d)
-mkdir -m 0700 "$tmp/run"
-export BEFORE_AFTER_RUN_DIR=$tmp/run
+# shellcheck source=tests/harness/lib.sh
+. tests/harness/lib.sh
 unset BEFORE_AFTER_SWAP_DEVICE
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-
-result() { # NAME OK [WHY]
-	if [[ $2 == 0 ]]; then
-		passed=$((passed + 1))
-		printf 'ok %s\n' "$1"
-	else
-		failed=$((failed + 1))
-		printf 'not ok %s%s\n' "$1" "${3:+: $3}"
-	fi
-}
-
-skip() {
-	skipped=$((skipped + 1))
-	printf 'ok %s # SKIP %s\n' "$1" "$2"
-}
 
 if [[ $EUID != 0 ]]; then
 	printf '1..0 # SKIP wanted root, found uid %d\n' "$EUID"
@@ -38,16 +19,6 @@ fi
 [[ -x $reclaim ]] || {
 	printf '1..0 # SKIP dirty-reclaim was not built: no libyaml\n'
 	exit 0
-}
-
-# What must be the same afterwards: of the areas of others only that they are on.
-box() {
-	cat /proc/sys/vm/page-cluster "$thp/enabled" "$thp"/hugepages-*/enabled /sys/module/zswap/parameters/enabled \
-		/sys/kernel/mm/lru_gen/enabled 2>/dev/null || true
-	cut -d ' ' -f 1 /proc/swaps
-	cat /proc/self/mountinfo
-	ls /sys/block
-	find /sys/fs/cgroup -maxdepth 3 -name 'before-after-*' 2>/dev/null | sort
 }
 
 # Processes that inherited our run directory, whatever they call themselves.
@@ -215,5 +186,4 @@ else
 	result kills-leave-no-file 0
 fi
 
-printf 'reclaim: %d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
-((failed == 0))
+summary reclaim

@@ -8,36 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly build=${BEFORE_AFTER_BUILD:-build}
 readonly fake=$PWD/$build/tests/harness/fake real=$build/cases/shmem-truncate
 readonly knob=/sys/kernel/mm/transparent_hugepage/shmem_enabled
-tmp=$(mktemp -d)
-mkdir -m 0700 "$tmp/run"
-export BEFORE_AFTER_RUN_DIR=$tmp/run
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-
-result() { # NAME OK [WHY]
-	if [[ $2 == 0 ]]; then
-		passed=$((passed + 1))
-		printf 'ok %s\n' "$1"
-	else
-		failed=$((failed + 1))
-		printf 'not ok %s%s\n' "$1" "${3:+: $3}"
-	fi
-}
-
-holds() { # NAME COMMAND...
-	local name=$1
-	shift
-	if "$@" >/dev/null 2>&1; then
-		result "$name" 0
-	else
-		result "$name" 1 "$*"
-	fi
-}
-
-skip() {
-	skipped=$((skipped + 1))
-	printf 'ok %s # SKIP %s\n' "$1" "$2"
-}
+# shellcheck source=tests/harness/lib.sh
+. tests/harness/lib.sh
 
 # A command's exit code, standard output and error in one text; what differs by box or time is named.
 transcript() {
@@ -79,13 +51,6 @@ expect_code() { # NAME CODE PATTERN COMMAND...: exit code, and one line on stder
 	else
 		result "$name" 0
 	fi
-}
-
-# What of the box must be the same afterwards.
-box() {
-	cat /proc/self/mountinfo /proc/swaps "$knob"
-	ls /sys/block /mnt /media
-	find /sys/fs/cgroup -maxdepth 3 -type d 2>/dev/null | sort
 }
 
 box >"$tmp/box.before"
@@ -473,5 +438,4 @@ holds run.sh-all-skipped test "$code" == 4
 box >"$tmp/box.after"
 diff "$tmp/box.before" "$tmp/box.after" || true
 holds box-as-it-was cmp "$tmp/box.before" "$tmp/box.after"
-printf 'harness: %d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
-((failed == 0))
+summary harness

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What the harness tests share: a run directory of their own, TAP lines, and what must be the same of
+# the box afterwards. Sourced after `set -euo pipefail`, in the project's directory.
+
+tmp=$(mktemp -d)
+mkdir -m 0700 "$tmp/run"
+export BEFORE_AFTER_RUN_DIR=$tmp/run
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+
+result() { # NAME OK [WHY]
+	if [[ $2 == 0 ]]; then
+		passed=$((passed + 1))
+		printf 'ok %s\n' "$1"
+	else
+		failed=$((failed + 1))
+		printf 'not ok %s%s\n' "$1" "${3:+: $3}"
+	fi
+}
+
+holds() { # NAME COMMAND...
+	local name=$1
+	shift
+	if "$@" >/dev/null 2>&1; then
+		result "$name" 0
+	else
+		result "$name" 1 "$*"
+	fi
+}
+
+skip() { # NAME WHY
+	skipped=$((skipped + 1))
+	printf 'ok %s # SKIP %s\n' "$1" "$2"
+}
+
+# Ours only: other programs of the box make cgroups and use their swap while a test runs.
+box() {
+	local thp=/sys/kernel/mm/transparent_hugepage
+	cat "$thp/enabled" "$thp/shmem_enabled" "$thp"/hugepages-*/enabled /proc/sys/vm/page-cluster \
+		/sys/module/zswap/parameters/enabled /sys/kernel/mm/lru_gen/enabled 2>/dev/null || true
+	cut -d ' ' -f 1 /proc/swaps
+	cat /proc/self/mountinfo
+	ls /sys/block /mnt /media
+	find /sys/fs/cgroup -maxdepth 3 -type d -name 'before-after-*' 2>/dev/null | sort
+}
+
+summary() { # NAME: the last line, and the exit code
+	printf '%s: %d passed, %d failed, %d skipped\n' "$1" "$passed" "$failed" "$skipped"
+	((failed == 0))
+}
