@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,28 +20,36 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sys/cgroup.h"
 #include "sys/end.h"
 #include "sys/tmpfs.h"
+#include "sys/vmstat.h"
 
 #define FILE_INO 2
 #define FILE_NAME "file"
 
 /* One request or notification; 256 pages is the largest that libfuse 3 asks for. */
 static const size_t buffer_size = 1 << 20;
+/* readahead(2) goes by no larger steps. */
+static const uint64_t window_max = 2 << 20;
 /* Seconds: longer than any run, so that attributes are asked for once. */
 static const double forever = 1e9;
 
-struct store_range {
+/* How pages get into the page cache. */
+enum fill { STORED, READ, REFUSED };
+
+struct fill_range {
 	uint64_t offset, length;
-	int64_t cpu; /* to store on; -1: any */
+	int64_t cpu; /* to do it on; -1: any */
+	int64_t how; /* enum fill */
 };
 
 /* What the file's owner asks of the server, through the file. */
-#define CONTROL_STORE _IOW('B', 1, struct store_range)
+#define CONTROL_FILL _IOW('B', 1, struct fill_range)
 #define CONTROL_COUNTS _IOR('B', 2, struct fuse_server_counts)
 
 /* --- the server, in its own process; several threads ---------------------------------------- */
@@ -49,6 +58,11 @@ static struct fuse_session *session;
 static void *zeroes; /* buffer_size bytes */
 static cpu_set_t anywhere;
 static atomic_uint_least64_t file_size, opens, reads, read_bytes, stores, store_bytes;
+static atomic_bool refusing; /* to answer reads */
+static char own_path[300];
+static int own_fd = -1; /* the server's own descriptor of its file; below 0: -errno */
+static uint64_t window; /* bytes that one readahead(2) of it reads */
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 static struct stat attributes(fuse_ino_t ino)
 {
@@ -131,6 +145,10 @@ static void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 		return;
 	}
 	atomic_fetch_add(&reads, 1);
+	if (atomic_load(&refusing)) {
+		fuse_reply_err(req, EIO);
+		return;
+	}
 	atomic_fetch_add(&read_bytes, left);
 	fuse_reply_buf(req, zeroes, left);
 }
@@ -150,14 +168,11 @@ static void run_on(int64_t cpu)
 }
 
 /* 0, or the error. */
-static int store(const struct store_range *range)
+static int store(const struct fill_range *range)
 {
-	uint64_t end = atomic_load(&file_size), at, size = range->length;
+	uint64_t at, size;
 	int error;
 
-	if (size > end || range->offset > end - size)
-		return EINVAL;
-	run_on(range->cpu);
 	for (at = range->offset; at < range->offset + range->length; at += size) {
 		struct fuse_bufvec buffer = FUSE_BUFVEC_INIT(0);
 
@@ -175,6 +190,60 @@ static int store(const struct store_range *range)
 	return 0;
 }
 
+/*
+ * Once, by a worker; another one answers. The file system's readahead window is raised to the
+ * largest chunk that readahead(2) reads at once: it is this mount's own, and ends with it.
+ */
+static void open_own(void)
+{
+	char knob[64], text[16];
+	struct stat st;
+	int64_t kib = -1;
+	int f;
+
+	own_fd = open(own_path, O_RDONLY | O_CLOEXEC);
+	if (own_fd < 0 || fstat(own_fd, &st)) {
+		own_fd = -errno;
+		return;
+	}
+	snprintf(knob, sizeof(knob), "/sys/class/bdi/%u:%u/read_ahead_kb", major(st.st_dev),
+		 minor(st.st_dev));
+	snprintf(text, sizeof(text), "%ju", (uintmax_t)(window_max >> 10));
+	f = open(knob, O_WRONLY | O_CLOEXEC);
+	if (f >= 0) {
+		kib = write(f, text, strlen(text)) < 0 ? -1 : file_number(knob);
+		close(f);
+	}
+	/* What it was is the default of all file systems, but can only be read where it is told. */
+	window = kib > 0 ? (uint64_t)kib << 10 : 128 << 10;
+	posix_fadvise(own_fd, 0, 0, POSIX_FADV_NORMAL); /* takes the new window */
+}
+
+/* 0, or the error. The requests are queued then, not all answered. */
+static int read_ahead(const struct fill_range *range)
+{
+	uint64_t at, end = range->offset + range->length;
+
+	pthread_once(&opened, open_own);
+	if (own_fd < 0)
+		return -own_fd;
+	atomic_store(&refusing, range->how == REFUSED);
+	for (at = range->offset; at < end; at += window)
+		if (readahead(own_fd, (off_t)at, end - at < window ? end - at : window))
+			return errno;
+	return 0;
+}
+
+static int fill(const struct fill_range *range)
+{
+	uint64_t end = atomic_load(&file_size);
+
+	if (range->length > end || range->offset > end - range->length)
+		return EINVAL;
+	run_on(range->cpu);
+	return range->how == STORED ? store(range) : read_ahead(range);
+}
+
 static void serve_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int command, void *arg,
 			struct fuse_file_info *fi, unsigned int flags, const void *in,
 			size_t in_size, size_t out_size)
@@ -187,8 +256,8 @@ static void serve_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int command, vo
 	(void)arg;
 	(void)fi;
 	(void)flags;
-	if (ino == FILE_INO && command == CONTROL_STORE && in_size == sizeof(struct store_range)) {
-		error = store(in);
+	if (ino == FILE_INO && command == CONTROL_FILL && in_size == sizeof(struct fill_range)) {
+		error = fill(in);
 	} else if (ino == FILE_INO && command == CONTROL_COUNTS && out_size == sizeof(counts)) {
 		fuse_reply_ioctl(req, 0, &counts, sizeof(counts));
 		return;
@@ -267,6 +336,7 @@ static int serve(void *arg)
 	if (start->memcg)
 		memcg_join(start->memcg);
 	sched_getaffinity(0, sizeof(anywhere), &anywhere);
+	snprintf(own_path, sizeof(own_path), "%s/" FILE_NAME, start->dir);
 	zeroes = mmap(NULL, buffer_size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	session = fuse_session_new(&args, &operations, sizeof(operations), NULL);
@@ -356,11 +426,26 @@ void fuse_server_file(char *buf, size_t size, const char *name)
 	snprintf(buf, size, "%s/" FILE_NAME, dir);
 }
 
+static int ask_to_fill(int fd, uint64_t offset, uint64_t length, int cpu, enum fill how)
+{
+	struct fill_range range = {offset, length, cpu, how};
+
+	return ioctl(fd, CONTROL_FILL, &range) ? errno : 0;
+}
+
 int fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu)
 {
-	struct store_range range = {offset, length, cpu};
+	return ask_to_fill(fd, offset, length, cpu, STORED);
+}
 
-	return ioctl(fd, CONTROL_STORE, &range) ? errno : 0;
+int fuse_server_read(int fd, uint64_t offset, uint64_t length, int cpu)
+{
+	return ask_to_fill(fd, offset, length, cpu, READ);
+}
+
+int fuse_server_refuse(int fd, uint64_t offset, uint64_t length, int cpu)
+{
+	return ask_to_fill(fd, offset, length, cpu, REFUSED);
 }
 
 struct fuse_server_counts fuse_server_counts(int fd)

@@ -36,6 +36,15 @@ void fuse_server_file(char *buf, size_t size, const char *name);
  */
 int fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu);
 
+/*
+ * As above, but the server reads its own file ahead (readahead(2)), which costs less a page than
+ * storing it, and returns when the requests are made. The first call drops what is cached: it
+ * opens the file. fuse_server_refuse() answers the requests with an error: the pages are in the
+ * page cache, were never filled, and cannot be mapped. Reclaim does not care what is in a page.
+ */
+int fuse_server_read(int fd, uint64_t offset, uint64_t length, int cpu);
+int fuse_server_refuse(int fd, uint64_t offset, uint64_t length, int cpu);
+
 /* What the server has done since it started: requests and bytes. */
 struct fuse_server_counts {
 	uint64_t opens, reads, read_bytes, stores, store_bytes;

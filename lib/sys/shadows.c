@@ -22,14 +22,15 @@
 #define THREADS_MAX 2
 #define ROUNDS 20
 
-static const uint64_t pageout_chunk = 8 << 20, memcg_chunk = 64 << 20;
+static const uint64_t pageout_chunk = 8 << 20, memcg_chunk = 128 << 20, sample_size = 2 << 20;
 
 struct job {
 	int fd;
 	uint64_t size, chunk;
 	const struct shadows_plan *plan;
 	atomic_uint_least64_t next; /* where the next chunk begins */
-	atomic_int error;	    /* the first one, and where: */
+	atomic_uint_least64_t cached, evicted;
+	atomic_int error; /* the first one, and where: */
 	const char *step;
 	int64_t above_order_0;
 	unsigned int threads;
@@ -152,11 +153,15 @@ static void run_threads(struct job *job, void *(*work)(void *))
 	pthread_barrier_destroy(&job->barrier);
 }
 
-/* Maps pages of the first chunk to ask for the order of their folios. */
-static void see_folios(struct job *job, uint64_t length)
+/* The order of the folios that are read in, by such as can be mapped, before all others. */
+static void see_folios(struct job *job)
 {
-	char *map = map_populated(job, 0, length);
+	uint64_t length = job->size < sample_size ? job->size : sample_size;
+	char *map;
 
+	if (failed(job, "fill", job->plan->fill_sample(job->fd, 0, length, -1)))
+		return;
+	map = map_populated(job, 0, length);
 	if (!map)
 		return;
 	job->above_order_0 = folio_pages_above_order_0(map, length);
@@ -180,8 +185,6 @@ static void *reclaim_chunks_of(void *arg)
 		pthread_barrier_wait(&job->barrier);
 		if (job->error)
 			break;
-		if (at == 0)
-			see_folios(job, chunk_length(job, 0));
 		memcg_reclaim(job->plan->memcg, at < job->size ? chunk_length(job, at) : 0);
 		pthread_barrier_wait(&job->barrier);
 	}
@@ -205,23 +208,69 @@ static void pageout_rest(struct job *job, uint64_t at, uint64_t length)
 	pageout_rest(job, at + half, length - half);
 }
 
+/* Halves the range until all of it is missing or it is small, and fills it again. */
+static void fill_gaps(struct job *job, uint64_t at, uint64_t length)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), half = length / page / 2 * page;
+	struct cached now = cachestat_of(job->fd, at, length);
+
+	if (now.cached + now.evicted >= length / page || job->error)
+		return;
+	if (length <= sample_size) {
+		failed(job, "fill", job->plan->fill(job->fd, at, length, -1));
+		return;
+	}
+	fill_gaps(job, at, half);
+	fill_gaps(job, at + half, length - half);
+}
+
+/* One of several threads: counts its part of the file; a walk of 200 GiB takes seconds. */
+static void *count(void *arg)
+{
+	struct member *me = arg;
+	struct job *job = me->job;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t part = job->size / page / job->threads * page, from = me->number * part;
+	struct cached found;
+
+	if (me->number == job->threads - 1)
+		part = job->size - from;
+	if (!part)
+		return NULL;
+	found = cachestat_of(job->fd, from, part);
+	atomic_fetch_add(&job->cached, found.cached);
+	atomic_fetch_add(&job->evicted, found.evicted);
+	return NULL;
+}
+
 struct shadows shadows_make(int fd, uint64_t size, const struct shadows_plan *plan)
 {
 	struct job job = {.fd = fd, .size = size, .plan = plan, .above_order_0 = -1};
-	struct shadows made;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct shadows made = {0};
 	int round;
 
 	job.chunk = plan->chunk ? plan->chunk : plan->memcg ? memcg_chunk : pageout_chunk;
+	if (plan->memcg)
+		see_folios(&job);
 	run_threads(&job, plan->memcg ? reclaim_chunks_of : pageout_chunks_of);
 	for (round = 0; round < ROUNDS && !job.error; round++) {
-		made.now = cachestat_of(fd, 0, size);
-		if (!made.now.cached)
+		job.cached = job.evicted = 0;
+		run_threads(&job, count);
+		if (!job.cached && (!plan->memcg || job.evicted == size / page))
 			break;
-		pageout_rest(&job, 0, size);
+		if (plan->memcg) {
+			fill_gaps(&job, 0, size);
+			memcg_reclaim(plan->memcg, job.chunk);
+		} else {
+			pageout_rest(&job, 0, size);
+		}
 	}
 	if (job.error)
 		run_broken("%s of a file of %" PRIu64 " bytes: %s", job.step, size,
 			   strerror(job.error));
+	made.cached = job.cached;
+	made.evicted = job.evicted;
 	made.above_order_0 = job.above_order_0;
 	return made;
 }

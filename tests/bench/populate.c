@@ -34,7 +34,7 @@
 
 #define ROUNDS_MAX 31
 
-enum way { TMPFS, NAIVE, FAULTS, STORE, STORE_TWO, STORE_MEMCG, WAYS };
+enum way { TMPFS, NAIVE, FAULTS, STORE, STORE_TWO, STORE_MEMCG, READ_MEMCG, REFUSE_MEMCG, WAYS };
 
 static const char *const names[WAYS] = {
 	[TMPFS] = "fill a tmpfs (fallocate)",
@@ -42,7 +42,9 @@ static const char *const names[WAYS] = {
 	[FAULTS] = "faults, MADV_PAGEOUT, 1 thread, 64 MiB",
 	[STORE] = "NOTIFY_STORE, MADV_PAGEOUT, 1 thread, 64 MiB",
 	[STORE_TWO] = "NOTIFY_STORE, MADV_PAGEOUT: as evict=pageout",
-	[STORE_MEMCG] = "NOTIFY_STORE, reclaim the memcg: as evict=memcg",
+	[STORE_MEMCG] = "NOTIFY_STORE, reclaim the memcg",
+	[READ_MEMCG] = "readahead(2), answered, reclaim the memcg",
+	[REFUSE_MEMCG] = "readahead(2), refused, reclaim: as evict=memcg",
 };
 
 /* What a run says of itself: shared with the process that does it. */
@@ -166,8 +168,14 @@ static void make_shadows(enum way way, const char *path, const char *memcg)
 	}
 	if (way != FAULTS)
 		plan.fill = fuse_server_store;
-	if (way == STORE_MEMCG)
+	if (way == READ_MEMCG)
+		plan.fill = fuse_server_read;
+	if (way == REFUSE_MEMCG)
+		plan.fill = fuse_server_refuse;
+	if (way >= STORE_MEMCG) {
+		plan.fill_sample = way == STORE_MEMCG ? fuse_server_store : fuse_server_read;
 		plan.memcg = memcg;
+	}
 	if (way == NAIVE)
 		read_through(fd, memcg);
 	else
@@ -183,7 +191,7 @@ static void run_way(enum way way)
 	static int number;
 	char name[32], path[256], why[256];
 	char *memcg = memcg_create("populate");
-	char *pages = way == STORE_MEMCG ? memcg_create("populate-pages") : NULL;
+	char *pages = way >= STORE_MEMCG ? memcg_create("populate-pages") : NULL;
 	pid_t server = -1, pid;
 
 	snprintf(name, sizeof(name), "populate%d", number++);

@@ -26,9 +26,9 @@ cgroups() {
 	find /sys/fs/cgroup -type d -name "before-after-${1:-*}-shadow-entries-*" 2>/dev/null || true
 }
 
-# Children of a case, and a process that died but is not reaped by the shell yet, are nobody's leak.
+# The case leads its process group; a process that died but is not reaped yet is nobody's leak.
 servers_of() {
-	{ ps -o pid=,comm=,stat= --ppid "$1" || true; } | awk '$2 == "fuse-server" && $3 !~ /^Z/ {print $1}'
+	ps -eo pid=,pgid=,comm=,stat= | awk -v p="$1" '$2 == p && $3 == "fuse-server" && $4 !~ /^Z/ {print $1}'
 }
 
 # Everything of the run that was process PID is gone, after at most 5 s.
@@ -82,11 +82,11 @@ ends 'memory too small for the nodes' 4 'SKIP wanted [0-9]+ MiB of available mem
 	"$case" --size "$((available * 400 >> 21 << 21))"
 ends 'a kernel before 6.5' 4 'SKIP wanted kernel 6.5 or newer, found 2.6' \
 	setarch "$(uname -m)" --uname-2.6 "${smoke[@]}"
-ends 'no memcg, default' 0 '^ok 1' "${with[@]}" 'umount -R /sys/fs/cgroup' "${smoke[@]}" \
-	--output "$tmp/none.jsonl"
+ends 'no memcg, evict=pageout' 0 '^ok 1' "${with[@]}" 'umount -R /sys/fs/cgroup' "${smoke[@]}" \
+	--variant evict=pageout --output "$tmp/none.jsonl"
 report 'no memcg, as recorded' "$(jq -r '.identity.memcg | select(. != "none")' "$tmp/none.jsonl")"
-ends 'no memcg, evict=memcg' 4 'SKIP wanted a mounted cgroup hierarchy' \
-	"${with[@]}" 'umount -R /sys/fs/cgroup' "${smoke[@]}" --variant evict=memcg
+ends 'no memcg, default' 4 'SKIP wanted a mounted cgroup hierarchy.*; evict=pageout does without' \
+	"${with[@]}" 'umount -R /sys/fs/cgroup' "${smoke[@]}"
 
 # --- what breaks --------------------------------------------------------------------------------
 

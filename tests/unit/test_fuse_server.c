@@ -91,6 +91,37 @@ static void test_stored_without_reading(void **state)
 	assert_int_equal(counts.store_bytes, length);
 }
 
+/* The server's own readahead: answered, or refused; either way the pages are there. */
+static void test_read_ahead(void **state)
+{
+	const uint64_t at = SIZE / 2, length = 5 * MIB + page;
+	struct fuse_server_counts counts;
+	int tries;
+	char byte;
+
+	(void)state;
+	assert_int_equal(fuse_server_read(fd, at, length, 0), 0);
+	assert_int_equal(pread(fd, &byte, 1, (off_t)at), 1);
+	assert_int_equal(byte, 0);
+	assert_int_equal(in_cache(at, length), length / page);
+	counts = fuse_server_counts(fd);
+	assert_int_equal(counts.opens, 2);
+	assert_int_equal(counts.stores, 0);
+	for (tries = 0; tries < 500 && counts.read_bytes < length; tries++) {
+		usleep(10000);
+		counts = fuse_server_counts(fd);
+	}
+	assert_int_equal(counts.read_bytes, length);
+
+	assert_int_equal(fuse_server_refuse(fd, 0, length, -1), 0);
+	assert_int_equal(in_cache(0, length), length / page);
+	assert_int_equal(fuse_server_counts(fd).read_bytes, length);
+	/* Nothing was filled, so a reader asks again, and is refused as well. */
+	assert_int_equal(pread(fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, EIO);
+	assert_int_equal(fuse_server_refuse(fd, SIZE, page, -1), EINVAL);
+}
+
 static void test_store_outside_refused(void **state)
 {
 	static const uint64_t outside[][2] = {
@@ -207,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MOUNTED(test_reads_as_zeroes),
 		MOUNTED(test_stored_without_reading),
+		MOUNTED(test_read_ahead),
 		MOUNTED(test_store_outside_refused),
 		MOUNTED(test_asking_keeps_reopening_drops),
 		MOUNTED(test_truncated),
