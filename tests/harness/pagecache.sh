@@ -95,7 +95,12 @@ for ((i = 1; i <= kills; i++)); do
 	if ! "$real" --cleanup 2>"$tmp/err"; then
 		bad "kill $i: the next start: $(tail -1 "$tmp/err")"
 	fi
-	why=$(left "$tmp/kept")
+	# What was killed may still be giving its memory back: at most 5 s.
+	for ((try = 0; try < 50; try++)); do
+		why=$(left "$tmp/kept")
+		[[ -n $why ]] || break
+		sleep 0.1
+	done
 	[[ -z $why ]] || bad "kill $i after $ms ms, $variant: ${why//$'\n'/; }"
 	printf '# kill %d of %d after %d ms, %s: %d entries in the journal\n' "$i" "$kills" "$ms" \
 		"$variant" "$entries"

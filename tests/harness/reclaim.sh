@@ -29,11 +29,17 @@ ours() {
 	done | grep -E 'stress-ng|fio|dirty-reclaim|truncate-neighbour' || true
 }
 
+# What was killed may still be giving its memory back: at most 5 s.
 same_box() { # NAME
-	box >"$tmp/box.now"
-	if ! diff "$tmp/box" "$tmp/box.now" >"$tmp/diff"; then
+	local try
+	for ((try = 0; try < 50; try++)); do
+		box >"$tmp/box.now"
+		diff "$tmp/box" "$tmp/box.now" >"$tmp/diff" && [[ -z $(ours) ]] && break
+		sleep 0.1
+	done
+	if [[ -s $tmp/diff ]]; then
 		result "$1" 1 "$(head -3 "$tmp/diff" | tr '\n' ' ')"
-	elif [[ -n $(ours) ]]; then
+	elif ((try == 50)); then
 		result "$1" 1 "left running: $(ours | head -1)"
 	else
 		result "$1" 0
