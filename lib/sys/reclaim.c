@@ -29,7 +29,9 @@ static void choose_lru(const char *name)
 	if (!access(lru_gen, F_OK))
 		knob_set(lru_gen, mglru ? all_parts : "0x0000");
 	else if (mglru)
-		run_skip("lru=mglru: wanted a kernel with CONFIG_LRU_GEN, found no %s", lru_gen);
+		run_skip("lru=mglru: wanted a kernel with CONFIG_LRU_GEN, found no %s; "
+			 "lru=classic does without",
+			 lru_gen);
 }
 
 void reclaim_single_pages(const char *lru)
@@ -50,10 +52,5 @@ void reclaim_single_pages(const char *lru)
 	}
 	if (!access(zswap, F_OK))
 		knob_set(zswap, "N");
-	/*
-	 * With readahead a small memcg fills with swap cache that cannot be reclaimed in time, and
-	 * its processes are killed for lack of memory more often.
-	 */
-	knob_set("/proc/sys/vm/page-cluster", "0");
 	choose_lru(lru);
 }

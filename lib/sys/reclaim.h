@@ -8,7 +8,7 @@
 
 /*
  * Anonymous memory in single pages (THP and every size of mTHP never), swapped to its area (no zswap
- * in front) and back page by page (no swap readahead), on the LRU "classic" or "mglru". What a kernel does not have needs no setting; skips
+ * in front), on the LRU "mglru" or "classic". What a kernel does not have needs no setting; skips
  * where it has only the other LRU.
  */
 void reclaim_single_pages(const char *lru);

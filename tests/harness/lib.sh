@@ -37,7 +37,7 @@ skip() { # NAME WHY
 # Ours only: other programs of the box make cgroups and use their swap while a test runs.
 box() {
 	local thp=/sys/kernel/mm/transparent_hugepage
-	cat "$thp/enabled" "$thp/shmem_enabled" "$thp"/hugepages-*/enabled /proc/sys/vm/page-cluster \
+	cat "$thp/enabled" "$thp/shmem_enabled" "$thp"/hugepages-*/enabled \
 		/sys/module/zswap/parameters/enabled /sys/kernel/mm/lru_gen/enabled 2>/dev/null || true
 	cut -d ' ' -f 1 /proc/swaps
 	cat /proc/self/mountinfo

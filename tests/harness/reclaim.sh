@@ -11,6 +11,9 @@ readonly reclaim=$build/cases/dirty-reclaim neighbour=$build/cases/truncate-neig
 # shellcheck source=tests/harness/lib.sh
 . tests/harness/lib.sh
 unset BEFORE_AFTER_SWAP_DEVICE
+# The LRU that this kernel has.
+lru=lru=classic
+[[ ! -e /sys/kernel/mm/lru_gen/enabled ]] || lru=lru=mglru
 
 if [[ $EUID != 0 ]]; then
 	printf '1..0 # SKIP wanted root, found uid %d\n' "$EUID"
@@ -69,23 +72,23 @@ skips no-stress-ng 'wanted the command stress-ng, found none in PATH: sh ci/setu
 	env PATH="$tmp/bin" "$reclaim"
 skips no-fio 'wanted the command fio, found none in PATH: sh ci/setup.sh installs it' \
 	env PATH="$tmp/bin" "$neighbour"
-skips no-swap-device 'wanted a block device .* \(run.sh --swap-device DEV\), .* found none' "$reclaim"
+skips no-swap-device 'wanted a block device .* \(run.sh --swap-device DEV\), .* found none' "$reclaim" --variant "$lru"
 skips no-swap-directory 'wanted a directory .* \(run.sh --swap-device DIR\), found none' \
-	"$reclaim" --variant swap=file
+	"$reclaim" --variant "swap=file,$lru"
 skips device-is-a-file 'wanted a block device for swap' \
-	env BEFORE_AFTER_SWAP_DEVICE="$tmp/box" "$reclaim"
+	env BEFORE_AFTER_SWAP_DEVICE="$tmp/box" "$reclaim" --variant "$lru"
 skips directory-for-a-device 'wanted a block device .* found /' \
-	env BEFORE_AFTER_SWAP_DEVICE="$tmp/dir" "$reclaim"
+	env BEFORE_AFTER_SWAP_DEVICE="$tmp/dir" "$reclaim" --variant "$lru"
 if (($(awk '/^SwapFree:/ { print $2 }' /proc/meminfo) < 131072)); then
 	skips no-room-on-the-host 'swap=host: wanted 129 MiB of free swap, found [0-9]+: swapon' \
-		"$reclaim" --variant swap=host --size 128M
+		"$reclaim" --variant "swap=host,$lru" --size 128M
 else
 	skip no-room-on-the-host 'this box has swap'
 fi
 if [[ -e /sys/kernel/mm/lru_gen/enabled ]]; then
 	skip no-mglru 'this kernel has it'
 else
-	skips no-mglru 'wanted a kernel with CONFIG_LRU_GEN' "$reclaim" --variant swap=zram,lru=mglru
+	skips no-mglru 'wanted a kernel with CONFIG_LRU_GEN' "$reclaim" --variant swap=zram
 fi
 skips one-cpu 'wanted two CPUs, found one' taskset -c 0 "$neighbour"
 skips not-root 'wanted root, found uid 65534' setpriv --reuid 65534 --clear-groups \
@@ -93,21 +96,21 @@ skips not-root 'wanted root, found uid 65534' setpriv --reuid 65534 --clear-grou
 sed 's/^\(memory\t.*\t\)1$/\10/' /proc/cgroups >"$tmp/cgroups"
 disabled() {
 	mount --bind "$tmp/cgroups" /proc/cgroups
-	"$reclaim" --variant swap=zram
+	"$reclaim" --variant "swap=zram,$lru"
 }
 unmounted() {
 	local point
 	while point=$(findmnt -n -o TARGET -t cgroup,cgroup2 | tail -1) && [[ -n $point ]]; do
 		umount "$point"
 	done
-	"$reclaim" --variant swap=zram
+	"$reclaim" --variant "swap=zram,$lru"
 }
 tmpfs_swap() {
 	mount -t tmpfs none "$tmp/tmpfs"
-	BEFORE_AFTER_SWAP_DEVICE=$tmp/tmpfs "$reclaim" --variant swap=file --scale smoke
+	BEFORE_AFTER_SWAP_DEVICE=$tmp/tmpfs "$reclaim" --variant "swap=file,$lru" --scale smoke
 }
 export -f disabled unmounted tmpfs_swap
-export tmp reclaim
+export tmp reclaim lru
 skips no-controller 'wanted the cgroup controller memory, found it not enabled: boot without' \
 	unshare -m bash -euc disabled
 if [[ -e /sys/class/zram-control ]]; then
@@ -143,14 +146,14 @@ whole() { # NAME COMMAND...
 	fi
 }
 if [[ -n $swap ]]; then
-	whole zram "$reclaim" --scale smoke --variant swap=zram
+	whole zram "$reclaim" --scale smoke --variant "swap=zram,$lru"
 	same_box box-after-zram
-	whole by-work "$reclaim" --scale smoke --variant swap=zram,end=ops
+	whole by-work "$reclaim" --scale smoke --variant "swap=zram,end=ops,$lru"
 	same_box box-after-work
 else
 	skip zram 'no zram here'
 fi
-BEFORE_AFTER_SWAP_DEVICE=$tmp/dir whole file "$reclaim" --scale smoke --variant swap=file
+BEFORE_AFTER_SWAP_DEVICE=$tmp/dir whole file "$reclaim" --scale smoke --variant "swap=file,$lru"
 [[ -z $(ls "$tmp/dir") ]] || result swap-file-removed 1 "$(ls "$tmp/dir")"
 same_box box-after-file
 whole neighbour "$neighbour" --scale smoke
@@ -181,9 +184,9 @@ for ((i = 1; i <= kills; i++)); do
 		kill_at "kill-$i-neighbour-after-${seconds}s" "$seconds" "$neighbour"
 	elif [[ -z $swap ]] || ((i % 4 == 1)); then
 		BEFORE_AFTER_SWAP_DEVICE=$tmp/dir kill_at "kill-$i-file-after-${seconds}s" "$seconds" \
-			"$reclaim" --variant swap=file
+			"$reclaim" --variant "swap=file,$lru"
 	else
-		kill_at "kill-$i-zram-after-${seconds}s" "$seconds" "$reclaim" --variant swap=zram
+		kill_at "kill-$i-zram-after-${seconds}s" "$seconds" "$reclaim" --variant "swap=zram,$lru"
 	fi
 done
 if [[ -n $(ls "$tmp/dir") ]]; then
