@@ -4,6 +4,7 @@
 #include "compare/stats.h"
 #include "compare/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,19 +143,19 @@ static int parse_sides(const struct input *in, json_t *object, struct claim_row 
 		       : 0;
 }
 
-static int parse_where(const struct input *in, json_t *object, struct claim_row *row)
+/* Option values are strings: of a row and of a mechanism. */
+static json_t *parse_options(const struct input *in, json_t *object, enum input_presence presence)
 {
+	json_t *where = input_object(in, object, "where", presence), *value;
 	const char *key;
-	json_t *value;
 
-	row->where = input_object(in, object, "where", INPUT_REQUIRED);
-	if (!row->where)
-		return -1;
-	json_object_foreach (row->where, key, value) {
-		if (!json_is_string(value))
-			return input_fail_json(in, "where", "option values as strings", value);
+	json_object_foreach (where, key, value) {
+		if (!json_is_string(value)) {
+			input_fail_json(in, "where", "option values as strings", value);
+			return NULL;
+		}
 	}
-	return 0;
+	return where;
 }
 
 static int parse_row(const struct input *in, json_t *object, struct claim_row *row)
@@ -176,7 +177,8 @@ static int parse_row(const struct input *in, json_t *object, struct claim_row *r
 	row->metric = input_string(in, object, "metric", INPUT_OPTIONAL);
 	row->unit = input_string(in, object, "unit", INPUT_OPTIONAL);
 	input_string(in, object, "note", INPUT_OPTIONAL);
-	if (!input_ok(in) || parse_where(in, object, row) < 0 || parse_sides(in, object, row) < 0)
+	row->where = parse_options(in, object, INPUT_REQUIRED);
+	if (!input_ok(in) || parse_sides(in, object, row) < 0)
 		return -1;
 	if ((row->before.form == FORM_RATIO) != (row->after.form == FORM_RATIO))
 		return input_fail(in, row->id, "before and after of one form",
@@ -314,35 +316,75 @@ static int parse_expected(const struct input *in, struct claim *claim)
 	return input_ok(in) ? 0 : -1;
 }
 
-static int parse_mechanism(const struct input *in, struct claim *claim)
+static bool is_identifier(const char *text)
 {
-	static const char *const keys[] = {"function",	"per",	"before", "after",
-					   "tolerance", "note", NULL};
-	json_t *array = input_array(in, claim->root, "mechanism", INPUT_OPTIONAL), *item, *name;
-	double number;
-	size_t i, j;
+	size_t length = strlen(text);
 
+	for (const char *c = text; *c; c++) {
+		if (!isalnum((unsigned char)*c) && *c != '_')
+			return false;
+	}
+	return length && length < 128 && !isdigit((unsigned char)*text);
+}
+
+static int parse_functions(struct arena *arena, const struct input *in, json_t *item,
+			   struct mechanism *mechanism)
+{
+	json_t *functions = input_array(in, item, "function", INPUT_REQUIRED), *name;
+	size_t i;
+
+	if (!functions)
+		return -1;
+	if (!json_array_size(functions) || json_array_size(functions) > 16)
+		return input_fail_json(in, "function", "1 to 16 functions", functions);
+	mechanism->functions = arena_alloc(arena, json_array_size(functions) * sizeof(char *));
+	json_array_foreach (functions, i, name) {
+		if (!json_is_string(name) || !is_identifier(json_string_value(name)))
+			return input_fail_json(in, "function", "names of functions", name);
+		mechanism->functions[mechanism->nfunctions++] = json_string_value(name);
+	}
+	return 0;
+}
+
+static int parse_mechanism_row(struct arena *arena, const struct input *in, json_t *item,
+			       struct mechanism *mechanism)
+{
+	static const char *const keys[] = {"function",	"per",	 "before", "after",
+					   "tolerance", "where", "note",   NULL};
+
+	if (!json_is_object(item))
+		return input_fail_json(in, "mechanism", "objects", item);
+	if (!input_known_keys(in, item, "mechanism", keys) ||
+	    parse_functions(arena, in, item, mechanism) < 0)
+		return -1;
+	mechanism->per = input_string(in, item, "per", INPUT_REQUIRED);
+	input_string(in, item, "note", INPUT_OPTIONAL);
+	mechanism->where = parse_options(in, item, INPUT_OPTIONAL);
+	if (!input_ok(in) || !input_number(in, item, "before", true, &mechanism->before) ||
+	    !input_number(in, item, "after", true, &mechanism->after) ||
+	    !input_number(in, item, "tolerance", true, &mechanism->tolerance))
+		return -1;
+	if (!(fabs(mechanism->before - mechanism->after) > 2 * mechanism->tolerance))
+		return input_failf(in, mechanism->functions[0],
+				   "before and after further apart than twice the tolerance",
+				   "%g and %g with a tolerance of %g", mechanism->before,
+				   mechanism->after, mechanism->tolerance);
+	return 0;
+}
+
+static int parse_mechanism(struct arena *arena, const struct input *in, struct claim *claim)
+{
+	json_t *array = input_array(in, claim->root, "mechanism", INPUT_OPTIONAL), *item;
+	size_t i;
+
+	if (json_array_size(array) > 64)
+		return input_fail_json(in, "mechanism", "at most 64 rows", array);
+	claim->mechanism =
+		arena_alloc(arena, (json_array_size(array) + 1) * sizeof(*claim->mechanism));
 	json_array_foreach (array, i, item) {
-		json_t *functions;
-
-		if (!json_is_object(item))
-			return input_fail_json(in, "mechanism", "objects", item);
-		if (!input_known_keys(in, item, "mechanism", keys))
+		if (parse_mechanism_row(arena, in, item, &claim->mechanism[claim->nmechanism]) < 0)
 			return -1;
-		functions = input_array(in, item, "function", INPUT_REQUIRED);
-		if (!functions)
-			return -1;
-		if (!json_array_size(functions))
-			return input_fail_json(in, "function", "at least one function", functions);
-		json_array_foreach (functions, j, name) {
-			if (!json_is_string(name))
-				return input_fail_json(in, "function", "function names", name);
-		}
-		if (!input_string(in, item, "per", INPUT_REQUIRED) ||
-		    !input_number(in, item, "before", true, &number) ||
-		    !input_number(in, item, "after", true, &number) ||
-		    !input_number(in, item, "tolerance", true, &number))
-			return -1;
+		claim->nmechanism++;
 	}
 	return input_ok(in) ? 0 : -1;
 }
@@ -413,7 +455,7 @@ int claim_parse(struct arena *arena, const struct input *in, json_t *root, struc
 	one_of(in, root, "origin", "documented or ours", origins);
 	if (!input_ok(in) || parse_source(in, claim) < 0 || parse_method(in, claim) < 0 ||
 	    parse_rows(arena, in, claim) < 0 || parse_expected(in, claim) < 0 ||
-	    parse_mechanism(in, claim) < 0)
+	    parse_mechanism(arena, in, claim) < 0)
 		return -1;
 	return 0;
 }
@@ -459,25 +501,43 @@ static int check_metric(const struct input *in, json_t *metrics, const char *nam
 	return input_fail(in, "metric", "a metric the case declares", name);
 }
 
-static int check_where(const struct input *in, const struct claim_row *row, json_t *options)
+static int check_where(const struct input *in, const char *id, json_t *where, json_t *options)
 {
 	const char *key;
 	json_t *value, *allowed;
 
-	json_object_foreach (row->where, key, value) {
+	json_object_foreach (where, key, value) {
 		json_t *values = json_object_get(json_object_get(options, key), "values");
 		bool known = false;
 		size_t i;
 
 		if (!values)
-			return input_fail(in, row->id, "options the case declares", key);
+			return input_fail(in, id, "options the case declares", key);
 		json_array_foreach (values, i, allowed)
 			known = known || json_equal(allowed, value);
 		if (!known)
-			return input_failf(in, row->id, "a value the case declares", "%s=%s", key,
+			return input_failf(in, id, "a value the case declares", "%s=%s", key,
 					   json_string_value(value));
 	}
 	return 0;
+}
+
+/* What calls are counted per is one of the units that the case counts in its region. */
+static int check_mechanism(const struct input *in, const struct mechanism *mechanism,
+			   json_t *describe)
+{
+	json_t *units = json_object_get(describe, "per"), *unit;
+	size_t i;
+
+	if (check_where(in, mechanism->functions[0], mechanism->where,
+			json_object_get(describe, "options")) < 0)
+		return -1;
+	json_array_foreach (units, i, unit) {
+		if (!strcmp(json_string_value(unit) ? json_string_value(unit) : "", mechanism->per))
+			return 0;
+	}
+	return input_fail(in, mechanism->functions[0], "per: a unit the case declares",
+			  mechanism->per);
 }
 
 static int check_unit(const struct input *in, const struct claim_row *row, json_t *metrics)
@@ -511,8 +571,12 @@ int claim_check(const struct claim *claim, json_t *describe, struct input_error 
 		return input_failf(&in, "case", "the case that describes itself",
 				   "\"%s\", not \"%s\"", claim->case_name, name ? name : "");
 	for (size_t i = 0; i < claim->nrows; i++) {
-		if (check_where(&in, &claim->rows[i], options) < 0 ||
+		if (check_where(&in, claim->rows[i].id, claim->rows[i].where, options) < 0 ||
 		    check_unit(&in, &claim->rows[i], metrics) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < claim->nmechanism; i++) {
+		if (check_mechanism(&in, &claim->mechanism[i], describe) < 0)
 			return -1;
 	}
 	json_object_foreach (claim->params, key, value) {

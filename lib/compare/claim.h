@@ -35,6 +35,20 @@ struct claim_row {
 	struct documented before, after; /* values NaN: an unchanged row without figures */
 };
 
+/*
+ * Which code a side runs: how often a kernel function is called for each `per`, before and after.
+ * A row holds where |rate - wanted| <= tolerance. The functions are alternatives, of which a kernel
+ * has one: names of other versions, or what stands for one that is inlined. The first that was
+ * counted is taken.
+ */
+struct mechanism {
+	const char **functions;
+	size_t nfunctions;
+	const char *per; /* "page", or another unit that the case counts */
+	double before, after, tolerance;
+	json_t *where; /* options that replace the row's, borrowed, may be NULL */
+};
+
 struct claim {
 	const char *file, *name, *case_name, *origin, *title, *id, *author, *machine;
 	enum within within;
@@ -44,6 +58,8 @@ struct claim {
 	json_t *expected;	/* engine -> row id -> ratio, borrowed, may be NULL */
 	struct claim_row *rows;
 	size_t nrows;
+	struct mechanism *mechanism;
+	size_t nmechanism;
 	json_t *root;
 };
 

@@ -578,6 +578,48 @@ static void name_settings(struct comparison *comparison, struct claim_result *re
 	}
 }
 
+static const struct dataset *side_of(const struct comparison *comparison, int side)
+{
+	return side ? comparison->after : comparison->before;
+}
+
+/* Which code ran for this row, and whether the verdict can be true of it. */
+static void judge_path(struct comparison *comparison, struct result_row *row)
+{
+	const char *text;
+	bool warning;
+
+	if (!codepath_applies(row->claim, row->row))
+		return;
+	for (int i = 0; i < 2; i++)
+		row->path[i] = codepath_side(comparison->arena, side_of(comparison, i), ALL_BOOTS,
+					     row->claim, row->row)
+				       .path;
+	text = codepath_contradiction(comparison->arena, row->verdict, row->path[0], row->path[1],
+				      &warning);
+	if (text)
+		(warning ? note_warn : note_add)(&comparison->notes, "code-path", row->label, "%s",
+						 text);
+}
+
+static void judge_paths(struct comparison *comparison, struct claim_result *result)
+{
+	for (size_t i = 0; i < result->nrows; i++)
+		result->run = result->run || result->rows[i]->before.group ||
+			      result->rows[i]->after.group;
+	for (int i = 0; i < 2 && result->claim->nmechanism; i++) {
+		const struct dataset *side = side_of(comparison, i);
+		const char *missing;
+
+		result->path[i] =
+			codepath_side(comparison->arena, side, ALL_BOOTS, result->claim, NULL);
+		missing = codepath_missing(comparison->arena, &result->path[i]);
+		if (missing)
+			note_add(&comparison->notes, "code-path-partial", result->claim->name,
+				 "code path of %s: %s", side->kernel, missing);
+	}
+}
+
 static void pair_claim_row(struct comparison *comparison, struct claim_result *result,
 			   const struct claim_row *of, bool *claimed)
 {
@@ -603,6 +645,7 @@ static void pair_claim_row(struct comparison *comparison, struct claim_result *r
 			row->label = arena_printf(comparison->arena, "%s#%zu", row->label,
 						  result->nrows - first + 1);
 		fill_row(comparison, row, group, other);
+		judge_path(comparison, row);
 		add_claim_row(comparison, result, row);
 	}
 	for (size_t i = 0; i < after->ngroups; i++) {
@@ -629,6 +672,10 @@ static bool has_case(const struct dataset *dataset, const char *name)
 		if (!strcmp(dataset->groups[i].case_name, name))
 			return true;
 	}
+	for (size_t i = 0; i < dataset->nprobes; i++) {
+		if (!strcmp(dataset->probes[i].case_name, name))
+			return true;
+	}
 	return false;
 }
 
@@ -645,6 +692,8 @@ static void add_claims(struct comparison *comparison, const struct claim *claims
 				   has_case(comparison->after, claims[i].case_name);
 		for (size_t j = 0; result->recorded && j < claims[i].nrows; j++)
 			pair_claim_row(comparison, result, &claims[i].rows[j], claimed);
+		if (result->recorded)
+			judge_paths(comparison, result);
 	}
 }
 

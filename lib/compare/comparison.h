@@ -7,6 +7,7 @@
 #define COMPARE_COMPARISON_H
 
 #include "compare/claim.h"
+#include "compare/codepath.h"
 #include "compare/quantity.h"
 #include "compare/stats.h"
 #include "compare/verdict.h"
@@ -49,13 +50,16 @@ struct result_row {
 	size_t boots_needed;  /* more of each kernel, 0: not known or none */
 	size_t runs_needed;   /* a boot, in all, 0: would not do */
 	double run_cost_ns;   /* mean of both sides, NaN: not recorded */
+	enum path path[2];    /* which code ran before and after, of this row's options */
 };
 
 struct claim_result {
 	const struct claim *claim;
 	bool recorded; /* the case has a record in before or after */
+	bool run;      /* .. of some row, not only of probes */
 	struct result_row **rows;
 	size_t nrows, rows_room;
+	struct path_side path[2]; /* before and after; only where the claim says a mechanism */
 };
 
 struct difference {

@@ -129,7 +129,7 @@ static const char *find_invocation(struct dataset *dataset, struct boot *boot, c
 
 /* One kernel a directory, one boot a file, and each run once. */
 static int check_place(struct dataset *dataset, const struct input *in, const struct boot *boot,
-		       const struct record *record, size_t group)
+		       const struct record *record, const char *what)
 {
 	char *key;
 	bool twice;
@@ -146,7 +146,7 @@ static int check_place(struct dataset *dataset, const struct input *in, const st
 			 dataset->kernel);
 		return input_failf(in, "kernel", wanted, "\"%s\"", record->kernel);
 	}
-	if (asprintf(&key, "%s %s %zu %lld %lld", boot->id, record->invocation, group,
+	if (asprintf(&key, "%s %s %s %lld %lld", boot->id, record->invocation, what,
 		     (long long)record->run, (long long)record->seq) < 0)
 		return input_fail(in, NULL, "memory for a run", "none");
 	twice = json_object_get(dataset->seen, key);
@@ -175,6 +175,41 @@ static void keep_pages(struct group *group, const struct record *record)
 		group->pages_high = count;
 }
 
+static void see_boot(struct boot *boot, const struct record *record)
+{
+	boot->first = fmin(boot->first, record->started);
+	boot->last = fmax(boot->last, record->started);
+	boot->nruns++;
+}
+
+static int add_probe_run(struct dataset *dataset, const struct input *in, size_t boot_index,
+			 const struct record *record)
+{
+	struct boot *boot = &dataset->boots[boot_index];
+	struct arena *arena = &dataset->arena;
+	const char *what = arena_printf(arena, "probe %s %s", record->case_name,
+					canonical(arena, record->options));
+	json_t *pages = json_object_get(record->params, "pages");
+
+	if (check_place(dataset, in, boot, record, what) < 0)
+		return -1;
+	see_boot(boot, record);
+	find_invocation(dataset, boot, record->invocation);
+	*ARENA_PUSH(arena, dataset->probes, dataset->nprobes,
+		    dataset->probes_room) = (struct probe_run){
+		.case_name = arena_strdup(arena, record->case_name),
+		.scale = arena_strdup(arena, record->scale),
+		.reason = record->status == RUN_OK ? NULL : arena_strdup(arena, record->reason),
+		.options = json_incref(record->options),
+		.functions = json_incref(record->functions),
+		.per = record->per ? json_incref(record->per) : NULL,
+		.pages = json_is_number(pages) ? json_number_value(pages) : NAN,
+		.boot = boot_index,
+		.status = record->status,
+	};
+	return 0;
+}
+
 static int add_record(struct dataset *dataset, const struct input *in, size_t boot_index,
 		      const struct record *record)
 {
@@ -182,9 +217,11 @@ static int add_record(struct dataset *dataset, const struct input *in, size_t bo
 	size_t index = find_group(dataset, record);
 	struct group *group = &dataset->groups[index];
 	double values[RECORD_METRICS_MAX];
+	char number[24];
 	struct run *run;
 
-	if (check_place(dataset, in, boot, record, index) < 0)
+	snprintf(number, sizeof(number), "%zu", index);
+	if (check_place(dataset, in, boot, record, number) < 0)
 		return -1;
 	for (size_t i = 0; i < RECORD_METRICS_MAX; i++)
 		values[i] = NAN;
@@ -201,9 +238,7 @@ static int add_record(struct dataset *dataset, const struct input *in, size_t bo
 		keep_pages(group, record);
 	group->count[record->status]++;
 	group->idle_ns = fmax(group->idle_ns, record->idle_ns);
-	boot->first = fmin(boot->first, record->started);
-	boot->last = fmax(boot->last, record->started);
-	boot->nruns++;
+	see_boot(boot, record);
 	run = ARENA_PUSH(&dataset->arena, dataset->runs, dataset->nruns, dataset->runs_room);
 	if (group->first_run == NO_RUN)
 		group->first_run = dataset->nruns - 1;
@@ -265,7 +300,8 @@ static int read_boot(struct dataset *dataset, const char *name, struct input_err
 	while (!got && (got = lines_next(&lines, &line, &length)) == 1) {
 		got = record_parse(&lines.in, line, length, &record);
 		if (!got)
-			got = add_record(dataset, &lines.in, index, &record);
+			got = (record.functions ? add_probe_run : add_record)(dataset, &lines.in,
+									      index, &record);
 		record_release(&record);
 	}
 	if (got == 2) {
@@ -319,6 +355,8 @@ static void order_boots(struct dataset *dataset)
 	}
 	for (size_t i = 0; i < dataset->nruns; i++)
 		dataset->runs[i].boot = place[dataset->runs[i].boot];
+	for (size_t i = 0; i < dataset->nprobes; i++)
+		dataset->probes[i].boot = place[dataset->probes[i].boot];
 	dataset->boots = sorted;
 	dataset->nboots = kept;
 }
@@ -412,7 +450,7 @@ int dataset_read(const char *path, struct dataset *dataset, struct input_error *
 			return -1;
 	}
 	merge_groups(dataset);
-	if (!dataset->nruns)
+	if (!dataset->nruns && !dataset->nprobes)
 		return input_fail(&in, NULL, "records", "none that is whole");
 	order_boots(dataset);
 	return 0;
@@ -426,6 +464,11 @@ void dataset_release(struct dataset *dataset)
 		json_decref(dataset->groups[i].options);
 		json_decref(dataset->groups[i].params);
 		json_decref(dataset->groups[i].identity);
+	}
+	for (size_t i = 0; i < dataset->nprobes; i++) {
+		json_decref(dataset->probes[i].options);
+		json_decref(dataset->probes[i].functions);
+		json_decref(dataset->probes[i].per);
 	}
 	json_decref(dataset->index);
 	json_decref(dataset->loose);

@@ -42,10 +42,19 @@ struct run {
 	const struct histogram *histogram; /* of the samples, where there are enough; or NULL */
 };
 
+/* A run that counted calls of kernel functions: it is not timed, and stands in no group. */
+struct probe_run {
+	const char *case_name, *scale, *reason; /* reason: NULL where it went well */
+	json_t *options, *functions, *per;	/* owned references; per may be NULL */
+	double pages;				/* NaN: not said */
+	size_t boot;
+	enum run_status status;
+};
+
 struct boot {
 	const char *id, *file;
-	json_t *env; /* owned; NULL: no environment file */
-	size_t nruns;
+	json_t *env;	    /* owned; NULL: no environment file */
+	size_t nruns;	    /* probe runs too */
 	double first, last; /* when the first and the last run started, seconds since the epoch */
 	const char **invocations;
 	size_t ninvocations, invocations_room;
@@ -60,6 +69,8 @@ struct dataset {
 	size_t ngroups, groups_room;
 	struct run *runs;
 	size_t nruns, runs_room;
+	struct probe_run *probes;
+	size_t nprobes, probes_room;
 	struct notes notes;
 	json_t *index; /* group keys */
 	json_t *loose; /* loose keys, of groups without a run that went well where there is one */

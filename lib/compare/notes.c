@@ -8,14 +8,9 @@ static int same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-void note_add(struct notes *notes, const char *code, const char *subject, const char *format, ...)
+static void add(struct notes *notes, const char *code, const char *subject, char *text,
+		bool warning)
 {
-	va_list args;
-	char *text;
-
-	va_start(args, format);
-	text = arena_vprintf(notes->arena, format, args);
-	va_end(args);
 	for (size_t i = 0; i < notes->count; i++) {
 		struct note *note = &notes->items[i];
 
@@ -30,5 +25,24 @@ void note_add(struct notes *notes, const char *code, const char *subject, const 
 		.text = text,
 		.subject = subject ? arena_strdup(notes->arena, subject) : NULL,
 		.count = 1,
+		.warning = warning,
 	};
+}
+
+void note_add(struct notes *notes, const char *code, const char *subject, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(notes, code, subject, arena_vprintf(notes->arena, format, args), false);
+	va_end(args);
+}
+
+void note_warn(struct notes *notes, const char *code, const char *subject, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(notes, code, subject, arena_vprintf(notes->arena, format, args), true);
+	va_end(args);
 }

@@ -8,10 +8,13 @@
 
 #include "compare/arena.h"
 
+#include <stdbool.h>
+
 struct note {
 	const char *code, *text;
 	const char *subject; /* a row's or a variant's name, or NULL */
 	size_t count;	     /* how often it was added */
+	bool warning;	     /* a verdict cannot mean what it says: shown at the top */
 };
 
 struct notes {
@@ -22,6 +25,8 @@ struct notes {
 
 /* Adds a note, or counts it where the same one stands already. */
 void note_add(struct notes *notes, const char *code, const char *subject, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void note_warn(struct notes *notes, const char *code, const char *subject, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
 #endif

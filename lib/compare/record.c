@@ -200,6 +200,51 @@ static int parse_samples(const struct input *in, struct record *record)
 	return 0;
 }
 
+/* The calls of one function in a probe run: a count and where it is from, or why there is none. */
+static int parse_calls(const struct input *in, const char *function, json_t *calls)
+{
+	static const char *const keys[] = {"value", "by", "scope", "absent", NULL};
+	double count;
+	const char *scope;
+
+	if (!json_is_object(calls))
+		return input_fail_json(in, function, "calls: an object", calls);
+	if (!input_known_keys(in, calls, function, keys))
+		return -1;
+	if (input_string(in, calls, "absent", INPUT_OPTIONAL)) {
+		if (json_object_get(calls, "value"))
+			return input_fail(in, function, "calls or the reason of their absence",
+					  "both");
+		return 0;
+	}
+	if (!input_ok(in) || !input_number(in, calls, "value", true, &count) ||
+	    !input_string(in, calls, "by", INPUT_REQUIRED))
+		return -1;
+	scope = input_string(in, calls, "scope", INPUT_REQUIRED);
+	if (scope && strcmp(scope, "task") != 0 && strcmp(scope, "cpus") != 0)
+		return input_fail_json(in, "scope", "task or cpus",
+				       json_object_get(calls, "scope"));
+	return scope ? 0 : -1;
+}
+
+static int parse_functions(const struct input *in, json_t *probes, struct record *record)
+{
+	const char *name;
+	json_t *value;
+
+	record->functions = input_object(in, probes, "functions", INPUT_OPTIONAL);
+	record->per = input_object(in, probes, "per", INPUT_OPTIONAL);
+	json_object_foreach (record->functions, name, value) {
+		if (parse_calls(in, name, value) < 0)
+			return -1;
+	}
+	json_object_foreach (record->per, name, value) {
+		if (!json_is_number(value) || !(json_number_value(value) > 0))
+			return input_fail_json(in, name, "per: a number above 0", value);
+	}
+	return 0;
+}
+
 /*
  * How long the measuring thread was off the CPU inside the region. Below a hundredth of the time
  * it is the clock reads themselves and an interrupt, above it a virtual clock was warped.
@@ -216,6 +261,8 @@ static int parse_probes(const struct input *in, struct record *record)
 		    off_cpu > .01 * metric->value * unit_factor(metric->unit, "ns"))
 			record->idle_ns = off_cpu;
 	}
+	if (parse_functions(in, probes, record) < 0)
+		return -1;
 	return input_ok(in) ? 0 : -1;
 }
 

@@ -85,6 +85,10 @@ static json_t *row_json(const struct result_row *row)
 		json_object_set_new(json, "share_high", real(row->share_high));
 		json_object_set_new(json, "size_share", real(row->size_share));
 	}
+	if (row->row && codepath_applies(row->claim, row->row))
+		json_object_set_new(json, "code_path",
+				    json_pack("{ss ss}", "before", path_name[row->path[0]], "after",
+					      path_name[row->path[1]]));
 	json_object_set_new(json, "shown_unit", json_string(cell_unit(row)));
 	json_object_set_new(json, "shown_factor", real(cell_shown(row, 1)));
 	json_object_set_new(json, "margin", real(row->rule.margin));
@@ -151,17 +155,24 @@ void report_json(const struct comparison *comparison, FILE *out)
 	for (size_t i = 0; i < comparison->nclaims; i++) {
 		const struct claim_result *result = &comparison->claims[i];
 
-		json_array_append_new(claims,
-				      json_pack("{ss ss ss sb so}", "claim", result->claim->name,
-						"case", result->claim->case_name, "title",
-						result->claim->title, "recorded", result->recorded,
-						"rows", rows_json(result->rows, result->nrows)));
+		json_t *claim = json_pack("{ss ss ss sb so}", "claim", result->claim->name, "case",
+					  result->claim->case_name, "title", result->claim->title,
+					  "recorded", result->recorded, "rows",
+					  rows_json(result->rows, result->nrows));
+
+		if (result->recorded && result->claim->nmechanism)
+			json_object_set_new(claim, "code_path",
+					    json_pack("{so so}", "before",
+						      codepath_json(&result->path[0]), "after",
+						      codepath_json(&result->path[1])));
+		json_array_append_new(claims, claim);
 	}
 	for (size_t i = 0; i < comparison->notes.count; i++) {
 		const struct note *note = &comparison->notes.items[i];
 
-		json_array_append_new(notes, json_pack("{ss ss? ss}", "code", note->code, "subject",
-						       note->subject, "text", note->text));
+		json_array_append_new(notes, json_pack("{ss ss? ss sb}", "code", note->code,
+						       "subject", note->subject, "text", note->text,
+						       "warning", note->warning));
 	}
 	root = json_pack("{si ss ss? ss ss ss so so so so so so so so so so}", "schema", 1,
 			 "headline", comparison->headline, "method", comparison->method, "engine",

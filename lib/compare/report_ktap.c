@@ -51,6 +51,7 @@ static void put_claim(const struct comparison *comparison, size_t number,
 		      const struct claim_result *result, FILE *out)
 {
 	const char *name = test_name(comparison->arena, result->claim->name);
+	const char *path = sentence_path(comparison, result);
 	bool failed = false, passed = false;
 
 	if (!result->recorded) {
@@ -59,6 +60,8 @@ static void put_claim(const struct comparison *comparison, size_t number,
 		return;
 	}
 	fprintf(out, "    KTAP version 1\n    # Subtest: %s\n    1..%zu\n", name, result->nrows);
+	if (path)
+		line(out, "    ", path);
 	for (size_t i = 0; i < result->nrows; i++) {
 		enum gate_outcome outcome = put_row(comparison, i + 1, result->rows[i], out);
 
@@ -95,8 +98,9 @@ void report_ktap(const struct comparison *comparison, FILE *out)
 		const struct note *note = &comparison->notes.items[i];
 
 		line(out, "",
-		     arena_printf(comparison->arena, "%s%s%s", note->subject ? note->subject : "",
-				  note->subject ? ": " : "", note->text));
+		     arena_printf(comparison->arena, "%s%s%s%s", note->warning ? "warning: " : "",
+				  note->subject ? note->subject : "", note->subject ? ": " : "",
+				  note->text));
 	}
 	for (size_t i = 0; i < comparison->nclaims; i++)
 		put_claim(comparison, i + 1, &comparison->claims[i], out);

@@ -53,6 +53,12 @@ static const char *interval_head(const struct comparison *comparison)
 	return arena_printf(comparison->arena, "%.4g %% interval", 100 * comparison->level);
 }
 
+/* A sentence of its own. */
+static const char *capital(const struct comparison *comparison, const char *text)
+{
+	return arena_printf(comparison->arena, "%c%s.", toupper((unsigned char)text[0]), text + 1);
+}
+
 static void claim_table(const struct comparison *comparison, const struct claim_result *result,
 			FILE *out)
 {
@@ -62,13 +68,21 @@ static void claim_table(const struct comparison *comparison, const struct claim_
 		"share", "boots × runs", "verdict"};
 	struct table table = {
 		.arena = comparison->arena, .columns = 8, .head = head, .align = "lllrrrrl"};
+	const char *path = sentence_path(comparison, result);
 
 	fprintf(out, "\n## %s\n\n%s%s%s%s%s.\n\n", claim->name, claim->title,
 		claim->author ? ", " : "", claim->author ? claim->author : "",
 		claim->machine ? ". Documented on: " : "", claim->machine ? claim->machine : "");
 	for (size_t i = 0; i < result->nrows; i++)
 		row_cells(comparison, &table, result->rows[i], true);
-	table_markdown(&table, out);
+	/* Where only probe runs were made there is nothing but the code path. */
+	if (result->run)
+		table_markdown(&table, out);
+	if (!path)
+		return;
+	if (result->run)
+		fputc('\n', out);
+	text_wrap(out, capital(comparison, path), "", WIDTH);
 }
 
 static void others_table(const struct comparison *comparison, FILE *out)
@@ -143,11 +157,14 @@ static void reproduce(const struct comparison *comparison, FILE *out)
 {
 	struct arena *arena = comparison->arena;
 	const struct dataset *before = comparison->before;
-	const char *cases = "", *scale = before->groups[0].scale;
+	const char *cases = "", *scale;
 	size_t runs = 0, boots = before->nboots > comparison->after->nboots
 					 ? before->nboots
 					 : comparison->after->nboots;
 
+	if (!before->ngroups)
+		return;
+	scale = before->groups[0].scale;
 	for (size_t i = 0; i < before->ngroups; i++) {
 		bool known = false;
 
@@ -177,10 +194,12 @@ static void reproduce(const struct comparison *comparison, FILE *out)
 
 void report_markdown(const struct comparison *comparison, FILE *out)
 {
-	const char *advice = advice_text(comparison);
+	const char *advice = advice_text(comparison), *warning;
+	size_t at = 0;
 
-	fprintf(out, "**%c%s.**\n\n", toupper((unsigned char)comparison->headline[0]),
-		comparison->headline + 1);
+	fprintf(out, "**%s**\n\n", capital(comparison, comparison->headline));
+	while ((warning = sentence_warning(comparison, &at)))
+		fprintf(out, "**Warning: %s.**\n\n", warning);
 	fprintf(out, "Before: %s. After: %s.\n", side(comparison, comparison->before),
 		side(comparison, comparison->after));
 	if (comparison->method)

@@ -277,6 +277,17 @@ static void trouble_table(const struct single *single, struct table *table)
 	}
 }
 
+/* "shmem-batch-remove: before (filemap_remove_folio 1.000 a page); .." */
+static const char *path_text(const struct single *single, const struct single_path *path)
+{
+	struct arena *arena = &single->dataset->arena;
+	const char *missing = codepath_missing(arena, &path->side);
+
+	return arena_printf(arena, "%s: %s%s%s", path->claim->name,
+			    codepath_text(arena, &path->side), missing ? "; " : "",
+			    missing ? missing : "");
+}
+
 void single_markdown(const struct single *single, FILE *out)
 {
 	struct arena *arena = &single->dataset->arena;
@@ -299,6 +310,10 @@ void single_markdown(const struct single *single, FILE *out)
 		fputc('\n', out);
 		text_wrap(out, ORIENTATION, "", 100);
 	}
+	if (single->npaths)
+		fputs("\n## Code path\n\n", out);
+	for (size_t i = 0; i < single->npaths; i++)
+		fprintf(out, "- %s\n", path_text(single, &single->paths[i]));
 	if (single->ntroubles) {
 		fputs("\n## Not measured\n\n", out);
 		trouble_table(single, &table);
@@ -332,6 +347,13 @@ void single_text(const struct single *single, FILE *out)
 		fputc('\n', out);
 		text_wrap(out, ORIENTATION, "", 72);
 	}
+	if (single->npaths)
+		fputc('\n', out);
+	for (size_t i = 0; i < single->npaths; i++)
+		text_wrap(out,
+			  arena_printf(arena, "Code path of %s.",
+				       path_text(single, &single->paths[i])),
+			  "", 72);
 	for (size_t i = 0; i < single->ntroubles; i++) {
 		const struct single_trouble *trouble = &single->troubles[i];
 
@@ -360,6 +382,7 @@ static json_t *real(double value)
 json_t *single_json(const struct single *single)
 {
 	json_t *rows = json_array(), *troubles = json_array(), *notes = json_array();
+	json_t *paths = json_array();
 
 	for (size_t i = 0; i < single->nrows; i++) {
 		const struct single_row *row = &single->rows[i];
@@ -395,8 +418,15 @@ json_t *single_json(const struct single *single)
 		json_array_append_new(notes, json_pack("{ss ss ss?}", "code", note->code, "text",
 						       note->text, "subject", note->subject));
 	}
-	return json_pack("{si ss ss ss sI so so so}", "schema", 1, "kernel",
+	for (size_t i = 0; i < single->npaths; i++) {
+		json_t *path = codepath_json(&single->paths[i].side);
+
+		json_object_set_new(path, "claim", json_string(single->paths[i].claim->name));
+		json_array_append_new(paths, path);
+	}
+	return json_pack("{si ss ss ss sI so so so so}", "schema", 1, "kernel",
 			 single->dataset->kernel, "boot", single->boot->id, "engine",
 			 boot_engine(single->boot), "boots", (json_int_t)single->dataset->nboots,
-			 "rows", rows, "not_measured", troubles, "notes", notes);
+			 "rows", rows, "code_path", paths, "not_measured", troubles, "notes",
+			 notes);
 }

@@ -121,14 +121,27 @@ static void sentence(const char *text, const struct comparison *comparison, FILE
 void report_text(const struct comparison *comparison, FILE *out)
 {
 	struct arena *arena = comparison->arena;
+	const char *path, *warning;
+	bool warned = false;
+	size_t at = 0;
 
+	while ((warning = sentence_warning(comparison, &at))) {
+		sentence(arena_printf(arena, "warning: %s", warning), comparison, out);
+		warned = true;
+	}
+	if (warned)
+		fputc('\n', out);
 	for (size_t i = 0; i < comparison->nclaims; i++) {
 		const struct claim_result *result = &comparison->claims[i];
 
 		if (!result->recorded)
 			continue;
 		fprintf(out, "%s:\n\n", result->claim->name);
-		rows_table(comparison, result->rows, result->nrows, out);
+		if (result->run)
+			rows_table(comparison, result->rows, result->nrows, out);
+		path = sentence_path(comparison, result);
+		if (path)
+			sentence(path, comparison, out);
 		fputc('\n', out);
 	}
 	if (comparison->nothers) {

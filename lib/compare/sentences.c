@@ -273,3 +273,43 @@ const char *sentence_verdict(struct arena *arena, const struct result_row *row)
 		text = arena_printf(arena, "%s: %s", text, row->reason);
 	return text;
 }
+
+const char *sentence_warning(const struct comparison *comparison, size_t *at)
+{
+	const struct note *items = comparison->notes.items;
+
+	for (; *at < comparison->notes.count; (*at)++) {
+		const struct note *note = &items[*at];
+		const char *rows = "";
+		bool told = !note->warning;
+
+		for (size_t i = 0; i < *at && !told; i++)
+			told = items[i].warning && !strcmp(items[i].text, note->text);
+		if (told)
+			continue;
+		for (size_t i = *at; i < comparison->notes.count; i++) {
+			if (items[i].warning && items[i].subject &&
+			    !strcmp(items[i].text, note->text))
+				rows = append(comparison->arena, rows, items[i].subject);
+		}
+		(*at)++;
+		return *rows ? arena_printf(comparison->arena, "%s: %s", rows, note->text)
+			     : note->text;
+	}
+	return NULL;
+}
+
+const char *sentence_path(const struct comparison *comparison, const struct claim_result *result)
+{
+	struct arena *arena = comparison->arena;
+	const struct path_side *before = &result->path[0], *after = &result->path[1];
+
+	if (!result->recorded || !result->claim->nmechanism)
+		return NULL;
+	if (before->path == PATH_ABSENT && after->path == PATH_ABSENT &&
+	    !strcmp(before->reason, after->reason))
+		return arena_printf(arena, "code path: %s", codepath_text(arena, before));
+	return arena_printf(arena, "code path: %s %s, %s %s", comparison->before->kernel,
+			    codepath_text(arena, before), comparison->after->kernel,
+			    codepath_text(arena, after));
+}

@@ -13,4 +13,13 @@ const char *sentence_method(const struct comparison *comparison);
 /* The verdict of a row as it reads: with its size, its reason. */
 const char *sentence_verdict(struct arena *arena, const struct result_row *row);
 
+/*
+ * The next warning from *at on, "ROW, ROW: why", with all rows that it is about; NULL: no more. For
+ * the top of a report.
+ */
+const char *sentence_warning(const struct comparison *comparison, size_t *at);
+
+/* "code path: base before (..), patched after (..)"; NULL where the claim names no mechanism. */
+const char *sentence_path(const struct comparison *comparison, const struct claim_result *result);
+
 #endif

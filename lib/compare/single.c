@@ -288,6 +288,28 @@ static const char *sizes_text(struct single *single, const struct group *group)
 	return text;
 }
 
+static void add_paths(struct single *single, const struct claim *claims, size_t nclaims)
+{
+	struct dataset *dataset = single->dataset;
+	ssize_t boot = single->boot - dataset->boots;
+
+	for (size_t i = 0; i < nclaims; i++) {
+		bool probed = false;
+
+		for (size_t j = 0; j < dataset->nprobes; j++)
+			probed = probed ||
+				 (dataset->probes[j].boot == (size_t)boot &&
+				  !strcmp(dataset->probes[j].case_name, claims[i].case_name));
+		if (probed && claims[i].nmechanism)
+			*ARENA_PUSH(&dataset->arena, single->paths, single->npaths,
+				    single->paths_room) = (struct single_path){
+				.claim = &claims[i],
+				.side = codepath_side(&dataset->arena, dataset, boot, &claims[i],
+						      NULL),
+			};
+	}
+}
+
 void single_build(struct dataset *dataset, const struct claim *claims, size_t nclaims,
 		  struct single *single)
 {
@@ -316,4 +338,5 @@ void single_build(struct dataset *dataset, const struct claim *claims, size_t nc
 		}
 	}
 	add_troubles(single);
+	add_paths(single, claims, nclaims);
 }

@@ -4,6 +4,7 @@
 #define COMPARE_SINGLE_H
 
 #include "compare/claim.h"
+#include "compare/codepath.h"
 #include "compare/quantity.h"
 
 struct single_row {
@@ -35,6 +36,12 @@ struct single_section {
 	bool several_identities, several_metrics, any_documented, any_per_page, any_instructions;
 };
 
+/* Which code the boot runs, of a claim whose case has a probe run in it. */
+struct single_path {
+	const struct claim *claim;
+	struct path_side side;
+};
+
 struct single {
 	struct dataset *dataset;
 	const struct boot *boot;
@@ -44,6 +51,8 @@ struct single {
 	size_t nrows, rows_room;
 	struct single_trouble *troubles;
 	size_t ntroubles, troubles_room;
+	struct single_path *paths;
+	size_t npaths, paths_room;
 };
 
 /* Everything is in the dataset's arena; the claims must outlive the result. */

@@ -69,6 +69,19 @@ ended() {
 		'if [.metrics[].value] == [0] then .status = $status | .reason = $reason | .metrics = {} else . end'
 }
 
+# probed KERNEL BOOT OPTIONS FUNCTIONS: one probe run; FUNCTIONS as f=4096,g=0, or f=- for one that
+# could not be counted
+probed() {
+	runs "$1" "$2" "$3" 0
+	edit "$1" "$2" --arg functions "$4" '
+		if [.metrics[].value] == [0] then
+			.metrics[] |= (del(.value) | .absent = "a probe run is not timed")
+			| .probes.functions = ($functions | split(",") | map(split("=")
+				| {(.[0]): (if .[1] == "-" then {absent: "not a function of this kernel"}
+				   else {value: (.[1] | tonumber), by: "kprobe", scope: "task"} end)}) | add)
+		else . end'
+}
+
 # edit KERNEL BOOT JQ..: rewrites every record of a boot
 edit() {
 	local file
@@ -107,6 +120,13 @@ claim() {
 			 metric:"time", unit:"ms", before:{range:[20,25]}, after:{range:[20,25]}}]} |
 		'"${2:-.}" >"$1"
 }
+
+# MECHANISM: what the small claim says of the code, for claim FILE "$MECHANISM"
+MECHANISM='.mechanism = [
+	{function:["old_name", "filemap_remove_folio"], per:"page", before:1, after:0, tolerance:0.01},
+	{function:["delete_from_page_cache_batch"], per:"page", before:0, after:0.0323, tolerance:0.003}]'
+SINGLY=old_name=-,filemap_remove_folio=2097152,delete_from_page_cache_batch=0
+BATCHED=old_name=-,filemap_remove_folio=0,delete_from_page_cache_batch=67651
 
 # boots KERNEL FIRST OPTIONS VALUE..: one boot a value (in ms), one run each
 boots() {
