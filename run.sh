@@ -25,6 +25,7 @@ usage() {
 	  --events LIST        perf events; "" for none
 	  --engine-info FILE   what a guest cannot know of its machine
 	  --swap-device DEV    a block device that may be overwritten, for swap
+	  --probe              only count calls of the claims' kernel functions: which code ran
 	  --list               cases, variants, and whether their needs are met
 	  --dry-run            what would be run and what it would change on this box
 	  --cleanup            undo what a killed run left
@@ -209,7 +210,7 @@ fi
 BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
 export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
 [[ $mode != probe ]] || runs=0
-total=$((${#jobs[@]} * runs)) done_=0 began=$SECONDS
+total=$((${#jobs[@]} * runs)) done_=0 seq=0 began=$SECONDS
 # A guest's console is a terminal that nobody looks at.
 [[ -t 2 && ${TERM:-dumb} != dumb ]] && terminal=true || terminal=false
 declare -A count=([ok]=0 [fail]=0 [skip]=0 [broken]=0)
@@ -236,7 +237,8 @@ said=
 one_run() { # NAME VARIANT RUN ARGUMENT..
 	local name=$1 v=$2 run=$3 code=0 status
 	shift 3
-	BEFORE_AFTER_SEQ=$((done_ + 1))
+	seq=$((seq + 1))
+	BEFORE_AFTER_SEQ=$seq
 	said=$(run_case "$name" --variant "$v" --run "$run" --output "$records" "$@") || code=$?
 	case $code in
 	0) status=ok ;;
@@ -260,21 +262,23 @@ for ((run = 1; run <= runs; run++)); do
 done
 
 # Which code ran: one untimed run a variant, unless no perf is wanted. A kernel that cannot be probed
-# says so once a case.
+# says so once a case. A skipped one is no run of the total: there is no code path to be told.
 cannot=
 for job in "${jobs[@]}"; do
 	read -r name v <<<"$job"
 	functions=$(functions_of "$name")
-	[[ -n $functions && -n $events && $name != "$cannot" ]] || continue
+	[[ -n $functions ]] || continue
+	[[ -n $events || $mode == probe ]] || continue
 	((done_ < total)) || total=$((done_ + 1))
 	progress "$name $v probes"
 	code=0
 	one_run "$name" "$v" 1 --probe "$functions" || code=$?
-	if [[ $code == 4 && $said == *'# SKIP probe: '* ]]; then
+	((code == 4)) || continue
+	count[skip]=$((count[skip] - 1)) done_=$((done_ - 1))
+	if [[ $said == *'# SKIP probe: '* && $name != "$cannot" ]]; then
 		cannot=$name
 		! $terminal || printf '\r\e[K' >&2
 		printf 'code path of %s: %s\n' "$name" "${said##*# SKIP probe: }" >&2
-		count[skip]=$((count[skip] - 1)) done_=$((done_ - 1))
 	fi
 done
 ! $terminal || printf '\r\e[K' >&2

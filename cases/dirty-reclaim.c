@@ -54,6 +54,11 @@ static void measure(void)
 	reclaim_counts_end(passed("memcg"));
 }
 
+static uint64_t at_least_0(int64_t count)
+{
+	return count > 0 ? (uint64_t)count : 0;
+}
+
 static void verify(void)
 {
 	const struct reclaim_figure *f;
@@ -64,6 +69,8 @@ static void verify(void)
 	metric_or("time", (double)region_ns(), by_time ? "the run ends by time" : "");
 	for (f = reclaim_figures(); f->name; f++)
 		metric_or(f->name, f->value, f->why);
+	worked_on("stolen page", at_least_0(reclaim_figure("pgsteal_anon")));
+	worked_on("swapped-out page", at_least_0(reclaim_figure("pswpout")));
 	check_equal("oom_kills", 0, memcg_oom_kills(passed("memcg")));
 	check_equal("stress_ng", 0, result.exit);
 	check_equal("stress_ng_metrics", 1, result.complete);
@@ -109,6 +116,7 @@ static const struct case_decl dirty_reclaim = {
 	.touches = LIST("THP, mTHP, zswap, lru_gen: knobs, restored",
 			"a swap area (see --swap-device) and a memory cgroup, removed"),
 	.functions = LIST("shrink_folio_list", "try_to_unmap_flush_dirty", "swap_writepage"),
+	.per = LIST("stolen page", "swapped-out page"),
 	.timeout_s = {300, 900, 3600},
 	.setup = setup,
 	.prepare = reclaim_counts_probe,

@@ -59,6 +59,7 @@ static void prepare(void)
 
 	plan();
 	pages((uint64_t)files * param("pages"));
+	worked_on("truncate", (uint64_t)files);
 	for (i = 0; i < files; i++) {
 		look(fds[i] = ramdisk_file());
 		if (files > 1)
@@ -110,6 +111,7 @@ static const struct case_decl pagecache_truncate = {
 	.metrics = case_sample_metrics,
 	.touches = LIST("an empty /dev/ramN (may load brd), else a loop device, given back"),
 	.functions = LIST("truncate_inode_pages_range", "delete_from_page_cache_batch"),
+	.per = LIST("page", "truncate"),
 	.setup = setup,
 	.prepare = prepare,
 	.measure = measure,

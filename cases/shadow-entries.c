@@ -111,6 +111,7 @@ static const struct case_decl shadow_entries = {
 	.touches = LIST("makes a memory cgroup, removed"),
 	.functions = LIST("truncate_inode_pages_range", "mapping_try_invalidate",
 			  "invalidate_inode_pages2_range"),
+	.per = LIST("page"),
 	.setup = setup,
 	.prepare = prepare,
 	.measure = measure,

@@ -111,6 +111,7 @@ static const struct case_decl shmem_truncate = {
 	.touches = LIST("op=close: /sys/kernel/mm/transparent_hugepage/shmem_enabled, restored",
 			"state=swapped-half: a swap area (zram, or --swap-device), removed"),
 	.functions = LIST("shmem_undo_range", "shmem_fallocate", "shmem_evict_inode"),
+	.per = LIST("page"),
 	.setup = setup,
 	.prepare = prepare,
 	.measure = measure,

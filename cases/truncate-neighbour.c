@@ -61,12 +61,15 @@ static void measure(void)
 static void verify(void)
 {
 	struct fio_result all = fio_median(rounds, param("rounds"));
+	uint64_t bytes = done.punches * param("piece") + param("rounds") * touched;
 
 	metric("fault_p50", all.p50_ns);
 	metric("fault_p99", all.p99_ns);
 	metric("fault_p999", all.p999_ns);
 	metric("faults_per_second", all.per_second);
 	metric("punches_per_second", done.per_second);
+	/* Removed by the thread, and by us before each round. */
+	worked_on("page", bytes / (uint64_t)sysconf(_SC_PAGESIZE));
 	/* Each write was the first to its page: there was none, and now there is. */
 	check_at_most("bytes_before_a_round", (int64_t)punched, held);
 	check_equal("pages_written", (int64_t)touched / sysconf(_SC_PAGESIZE), all.operations);
@@ -91,6 +94,7 @@ static const struct case_decl truncate_neighbour = {
 			{0}},
 	.touches = LIST("a tmpfs in the mount namespace of the run"),
 	.functions = LIST("shmem_undo_range", "shmem_add_to_page_cache", "shmem_fault"),
+	.per = LIST("page"),
 	.setup = setup,
 	.prepare = prepare,
 	.measure = measure,

@@ -71,6 +71,7 @@ struct case_decl {
 	const struct case_metric *metrics;
 	const char *const *touches;   /* what a run changes on the box, for --dry-run */
 	const char *const *functions; /* the kernel functions it is about */
+	const char *const *per;	      /* what their calls can be counted per: "page", .. */
 	unsigned int timeout_s[3];    /* by scale; 0: 60, 300 and 3600 */
 	void (*setup)(void), (*prepare)(void), (*measure)(void), (*verify)(void), (*cleanup)(void);
 };
@@ -117,6 +118,11 @@ void owns_server(int pid, const char *name);
 
 /* The number of pages the operation works on, the divisor of per-page metrics. */
 void pages(uint64_t count);
+/*
+ * How many of a declared unit the region did, for rates of calls in probe runs: pages() says it of
+ * "page", where the operation works on that many. 0 is not known.
+ */
+void worked_on(const char *unit, uint64_t count);
 
 /*
  * Counting and timing. Between the acknowledged enable and the first clock read, and between the

@@ -98,12 +98,12 @@ static json_t *needs(void)
 
 void describe(void)
 {
-	json_t *all = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-				1, "case", run.decl->name, "summary", run.decl->summary, "options",
-				options(), "variants", variants(), "params", params(), "metrics",
-				metrics(), "needs", needs(), "senseless",
-				strings(run.decl->senseless), "touches", strings(run.decl->touches),
-				"functions", strings(run.decl->functions));
+	json_t *all = json_pack(
+		"{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "case",
+		run.decl->name, "summary", run.decl->summary, "options", options(), "variants",
+		variants(), "params", params(), "metrics", metrics(), "needs", needs(), "senseless",
+		strings(run.decl->senseless), "touches", strings(run.decl->touches), "functions",
+		strings(run.decl->functions), "per", strings(run.decl->per));
 
 	if (!all || json_dumpf(all, stdout, JSON_INDENT(2)) || puts("") < 0)
 		run_broken("--describe: cannot be written");

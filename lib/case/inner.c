@@ -100,6 +100,8 @@ void region_end(void)
 
 void region_uncounted(const char *where)
 {
+	if (*passed(PROBE_PASSED))
+		run_skip("counted in a run of its own, %s", where);
 	counted_where = where;
 }
 
@@ -144,6 +146,19 @@ void sample_end(void)
 {
 	clock_gettime(CLOCK_MONOTONIC_RAW, &sample_stop);
 	sample(ns_of(sample_stop) - ns_of(sample_start));
+}
+
+void worked_on(const char *unit, uint64_t count)
+{
+	const char *const *u = run.decl->per;
+
+	while (u && *u && strcmp(*u, unit))
+		u++;
+	if (!u || !*u)
+		run_broken("%s works on %ss and declares no such unit", run.decl->name, unit);
+	if (count)
+		json_object_set_new(part("per", json_object), unit,
+				    json_integer((json_int_t)count));
 }
 
 static const struct case_metric *declared(const char *name)

@@ -95,8 +95,12 @@ json_t *outcome_record(const struct outcome *o)
 	json_object_update(identity, json_object_get(found, "identity"));
 	if (off_cpu)
 		json_object_set(probes, "off_cpu_ns", off_cpu);
-	if (o->functions)
+	if (o->functions) {
 		json_object_set(probes, "functions", o->functions);
+		json_object_set(probes, "backends", o->backends);
+		json_object_set_new(probes, "per",
+				    value_or(json_object_get(found, "per"), json_object()));
+	}
 	all = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "schema", 1, "kernel",
 			label && *label ? label : "unlabelled", "boot", boot_id(), "invocation",
 			o->invocation, "case", run.decl->name, "variant", run.variant);

@@ -93,13 +93,14 @@ static _Noreturn void start_inner(const char *word)
 	setenv(RESULT_VARIABLE, result, 1);
 	setenv("LC_ALL", "C", 1);
 	unsetenv(PERF_VARIABLE);
-	if (*perf.path) {
+	if (*perf.path || probe_serves()) {
 		snprintf(control, sizeof(control), "%d,%d", PERF_CONTROL_FD, PERF_ACK_FD);
 		setenv(PERF_VARIABLE, control, 1);
 		if (dup2(control_fd, PERF_CONTROL_FD) < 0 || dup2(ack_fd, PERF_ACK_FD) < 0)
 			_exit(end_exit_code(END_BROKEN));
-		n = perf_command(&perf, argv, 32);
 	}
+	if (*perf.path)
+		n = perf_command(&perf, argv, 32);
 	snprintf(run_number, sizeof(run_number), "%u", run.number);
 	argv[n++] = run.exe;
 	argv[n++] = word;
@@ -227,9 +228,8 @@ static void write_record(void)
 	json_t *record;
 	int err;
 
-	/* An interrupted run is not a run, and neither is a probe of what cannot be probed. */
-	if (output_fd < 0 || (outcome.reason && !strncmp(outcome.reason, "interrupted", 11)) ||
-	    (run.probe && outcome.how == END_SKIP))
+	/* An interrupted run is not a run. */
+	if (output_fd < 0 || (outcome.reason && !strncmp(outcome.reason, "interrupted", 11)))
 		return;
 	outcome.invocation = invocation();
 	outcome.started = started;
@@ -324,6 +324,11 @@ int parent_run(void)
 	utc_now(started, sizeof(started));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	children_init(options_timeout());
+	/* However it ends, its record is that of a probe run. */
+	if (run.probe) {
+		outcome.functions = json_object();
+		outcome.backends = json_object();
+	}
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	setenv(PARENT_VARIABLE, pid, 1);
 	end_set_handler(finish);
@@ -348,13 +353,17 @@ int parent_run(void)
 	stderr_fd = high(memfd_create("stderr", MFD_CLOEXEC));
 	perf_find(&perf, run.events);
 	enter_scratch();
-	if (run.probe)
-		probe_open(&perf, run.probe);
+	if (run.probe) {
+		pass(PROBE_PASSED, "yes");
+		probe_open(&perf, run.probe, &outcome);
+	}
 	scratch_path(perf.output, sizeof(perf.output), "perf.json");
-	if (*perf.path) {
+	if (*perf.path || probe_serves()) {
 		open_fifo("control", &control_fd);
 		open_fifo("ack", &ack_fd);
 	}
+	if (probe_serves())
+		probe_serve(control_fd, ack_fd);
 	measure_empty_region();
 	set_up = true;
 	call(run.decl->setup);

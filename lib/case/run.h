@@ -61,5 +61,7 @@ _Noreturn void inner_end(enum run_end how, const char *reason);
 #define RESULT_VARIABLE "BEFORE_AFTER_RESULT_FD"
 #define PARENT_VARIABLE "BEFORE_AFTER_PARENT_PID"
 #define PERF_VARIABLE "BEFORE_AFTER_PERF"
+/* .. and the name under which pass() says that it is a probe run. */
+#define PROBE_PASSED "probe"
 
 #endif

@@ -108,7 +108,9 @@ static void add_run(struct arena *arena, struct path_rate *rate, const struct pr
 	double per = denominator(run, rate->of->per), calls;
 	json_t *found;
 
-	function = reason ? NULL : counted(run, rate->of, &reason);
+	function = run->status == RUN_OK || run->status == RUN_FAIL
+			   ? counted(run, rate->of, &reason)
+			   : NULL;
 	if (function && !(per > 0)) {
 		reason = arena_printf(arena, "the run does not say how many %ss", rate->of->per);
 		function = NULL;
@@ -117,6 +119,8 @@ static void add_run(struct arena *arena, struct path_rate *rate, const struct pr
 		rate->reason = rate->reason ? rate->reason : arena_strdup(arena, reason);
 		return;
 	}
+	if (run->status == RUN_FAIL)
+		rate->failed = run->reason;
 	found = json_object_get(run->functions, function);
 	calls = json_number_value(json_object_get(found, "value")) / per;
 	rate->low = rate->runs ? fmin(rate->low, calls) : calls;
@@ -125,6 +129,23 @@ static void add_run(struct arena *arena, struct path_rate *rate, const struct pr
 	rate->every_cpu = rate->every_cpu ||
 			  !strcmp(json_string_value(json_object_get(found, "scope")), "cpus");
 	rate->runs++;
+}
+
+/*
+ * Runs that failed have run the code too: what was called is known, though the work was not all
+ * that was asked for. They count where there is no other.
+ */
+static void add_runs(struct arena *arena, const struct dataset *dataset, ssize_t boot,
+		     const struct claim *claim, const struct claim_row *row, struct path_rate *rate,
+		     bool failed)
+{
+	for (size_t i = 0; i < dataset->nprobes; i++) {
+		const struct probe_run *run = &dataset->probes[i];
+
+		if ((boot == ALL_BOOTS || run->boot == (size_t)boot) &&
+		    (run->status == RUN_FAIL) == failed && run_matches(run, claim, row, rate->of))
+			add_run(arena, rate, run);
+	}
 }
 
 struct path_side codepath_side(struct arena *arena, const struct dataset *dataset, ssize_t boot,
@@ -137,13 +158,9 @@ struct path_side codepath_side(struct arena *arena, const struct dataset *datase
 		struct path_rate *rate = &side.rates[i];
 
 		*rate = (struct path_rate){.of = &claim->mechanism[i], .low = NAN, .high = NAN};
-		for (size_t j = 0; j < dataset->nprobes; j++) {
-			const struct probe_run *run = &dataset->probes[j];
-
-			if ((boot == ALL_BOOTS || run->boot == (size_t)boot) &&
-			    run_matches(run, claim, row, rate->of))
-				add_run(arena, rate, run);
-		}
+		add_runs(arena, dataset, boot, claim, row, rate, false);
+		if (!rate->runs)
+			add_runs(arena, dataset, boot, claim, row, rate, true);
 		side.reason = side.reason ? side.reason : rate->reason;
 		side.runs = rate->runs > side.runs ? rate->runs : side.runs;
 	}
@@ -169,7 +186,7 @@ static const char *calls_text(struct arena *arena, double low, double high)
 
 const char *codepath_text(struct arena *arena, const struct path_side *side)
 {
-	const char *text = "", *per = NULL;
+	const char *text = "", *per = NULL, *failed = NULL;
 	bool every_cpu = false;
 
 	if (side->path == PATH_ABSENT)
@@ -183,11 +200,13 @@ const char *codepath_text(struct arena *arena, const struct path_side *side)
 			text = arena_printf(arena, "%s a %s", text, per);
 		per = rate->of->per;
 		every_cpu = every_cpu || rate->every_cpu;
+		failed = rate->failed ? rate->failed : failed;
 		text = arena_printf(arena, "%s%s%s %s", text, *text ? ", " : "", rate->function,
 				    calls_text(arena, rate->low, rate->high));
 	}
-	return arena_printf(arena, "%s (%s a %s%s)", path_name[side->path], text, per,
-			    every_cpu ? ", counted on every CPU" : "");
+	return arena_printf(arena, "%s (%s a %s%s%s%s)", path_name[side->path], text, per,
+			    every_cpu ? ", counted on every CPU" : "",
+			    failed ? ", in a run that failed: " : "", failed ? failed : "");
 }
 
 const char *codepath_missing(struct arena *arena, const struct path_side *side)
@@ -223,6 +242,8 @@ json_t *codepath_json(const struct path_side *side)
 		json_object_set_new(json, "scope",
 				    rate->function ? json_string(rate->every_cpu ? "cpus" : "task")
 						   : json_null());
+		json_object_set_new(json, "failed",
+				    rate->failed ? json_string(rate->failed) : json_null());
 		json_object_set_new(json, "wanted",
 				    json_pack("{sf sf sf}", "before", rate->of->before, "after",
 					      rate->of->after, "tolerance", rate->of->tolerance));

@@ -24,7 +24,8 @@ struct path_rate {
 	const char *reason;   /* why not */
 	double low, high;     /* calls for each of->per, over the runs that counted it */
 	size_t runs;
-	bool every_cpu; /* counted on all CPUs: calls of other tasks are in it */
+	const char *failed; /* not NULL: only runs that failed counted it, for this reason */
+	bool every_cpu;	    /* counted on all CPUs: calls of other tasks are in it */
 };
 
 struct path_side {

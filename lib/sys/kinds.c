@@ -4,9 +4,9 @@
 #include <string.h>
 
 static const struct undo_kind *const kinds[] = {
-	&knob_kind,   &swap_kind,	&swap_file_kind,	&zram_kind,
-	&kprobe_kind, &memcg_kind,	&memcg_controller_kind, &loop_kind,
-	&brd_kind,    &brd_module_kind,
+	&knob_kind,   &swap_kind,     &swap_file_kind,	&zram_kind,
+	&kprobe_kind, &profiler_kind, &memcg_kind,	&memcg_controller_kind,
+	&loop_kind,   &brd_kind,      &brd_module_kind,
 };
 
 const struct undo_kind *undo_kind_find(const char *name)

@@ -9,6 +9,7 @@ extern const struct undo_kind knob_kind;	     /* knob.c: a /sys or /proc setting
 extern const struct undo_kind swap_kind;	     /* swap.c: an area turned on */
 extern const struct undo_kind swap_file_kind;	     /* swap.c: a swap file made */
 extern const struct undo_kind kprobe_kind;	     /* kprobe.c: a kprobe event */
+extern const struct undo_kind profiler_kind;	     /* profiler.c: function profiler, filter */
 extern const struct undo_kind zram_kind;	     /* swap.c: a zram device made */
 extern const struct undo_kind memcg_kind;	     /* cgroup.c: a memory cgroup made */
 extern const struct undo_kind memcg_controller_kind; /* cgroup.c: memory in subtree_control */

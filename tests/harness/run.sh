@@ -221,12 +221,13 @@ export -f readonly_results
 expect_code read-only-results 99 'wanted a directory to write records to' \
 	unshare -m bash -euc readonly_results
 
-# A probe run is not timed; what cannot be probed is no run.
+# A probe run is not timed; one of what cannot be probed is a skip whose record says why.
 code=0
 "$fake" --probe no_such_function --output "$tmp/probe.jsonl" >"$tmp/out" || code=$?
 holds probe-of-nothing-is-a-skip test "$code" == 4
 holds probe-of-nothing-says-why grep -q '# SKIP probe: ' "$tmp/out"
-holds probe-of-nothing-leaves-no-record test ! -s "$tmp/probe.jsonl"
+holds probe-of-nothing-is-recorded-so jq -e '.status == "skip" and (.probes.functions.no_such_function.absent | length > 0)
+	and (.probes.backends | length > 0)' "$tmp/probe.jsonl"
 if "$fake" --probe sched:sched_switch --output "$tmp/probe.jsonl" >/dev/null; then
 	holds probe-is-not-timed jq -se 'last | .status == "ok" and .samples == []
 		and all(.metrics[]; .absent == "a probe run is not timed") and (.counters | length == 0)
@@ -421,7 +422,8 @@ code=0
 ./run.sh --case shmem-truncate --scale smoke --results "$tmp/results" --label smoke \
 	>"$tmp/table.md" 2>"$tmp/err" || code=$?
 variants=$("$real" --describe | jq '.variants | length')
-if [[ $code == 0 ]] && jq -se --argjson n "$variants" 'length == 2 * $n and all(.[]; .status | IN("ok", "skip"))
+if [[ $code == 0 ]] && jq -se --argjson n "$variants" 'map(select(.probes.functions == null))
+	| length == 2 * $n and all(.[]; .status | IN("ok", "skip"))
 	and (map(.seq) == [range(1; 2 * $n + 1)]) and (.[0].variant == .[$n].variant)
 	and all(.[] | select(.status == "ok"); all(.checks[]; .ok)
 		and (.checks | has("bytes_left") and has("pages_freed") and has("swap_left")))' \
@@ -429,6 +431,14 @@ if [[ $code == 0 ]] && jq -se --argjson n "$variants" 'length == 2 * $n and all(
 	result smoke-of-shmem-truncate 0
 else
 	result smoke-of-shmem-truncate 1 "exit $code: $(tail -1 "$tmp/err")"
+fi
+# One probe run a variant: calls counted, or one line why not, and the same in the report.
+holds probe-run-of-each-variant jq -se --argjson n "$variants" '[.[] | select(.probes.functions)]
+	| length == $n and all(.[]; .samples == [] and .seq > 2 * $n)' "$tmp"/results/smoke/*.jsonl
+if grep -q '^- shmem-batch-remove: absent (probe: ' "$tmp/table.md"; then
+	holds no-probes-are-one-line test "$(grep -c '^code path of shmem-truncate: kprobe: ' "$tmp/err")" == 1
+else
+	holds code-path-in-the-table grep -Eq '^- shmem-batch-remove: (before|after) ' "$tmp/table.md"
 fi
 code=0
 ./run.sh --case shmem-truncate --scale smoke --runs 1 --results "$tmp/skipped" \

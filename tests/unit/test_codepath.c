@@ -196,6 +196,7 @@ static void test_absent(void **state)
 			    "absent (the run does not say how many pages)");
 	forget_runs();
 	run = add(CUT, 10, "{\"single\":" CALLS(10) "}");
+	run->status = RUN_SKIP;
 	run->reason = "probe: kprobe: none here";
 	found = side(NULL);
 	assert_string_equal(codepath_text(&arena, &found), "absent (probe: kprobe: none here)");
@@ -240,6 +241,31 @@ static void test_small(void **state)
 	found = side(NULL);
 	assert_string_equal(codepath_text(&arena, &found),
 			    "before (single 1.000, batch 1.0e-04 a page)");
+}
+
+/* A run whose checks failed has called what it called; one that went well is believed before it. */
+static void test_failed(void **state)
+{
+	struct probe_run *run;
+	struct path_side found;
+
+	(void)state;
+	run = add(CUT, 10, "{\"single\":" CALLS(10) "}");
+	run->status = RUN_FAIL;
+	run->reason = "oom_kills: wanted 0, found 1";
+	found = side(NULL);
+	assert_string_equal(codepath_text(&arena, &found),
+			    "before (single 1.000 a page, in a run that failed: oom_kills: wanted "
+			    "0, found 1)");
+	add(CUT, 10, "{\"single\":" CALLS(0) "}");
+	found = side(NULL);
+	assert_string_equal(codepath_text(&arena, &found), "after (single 0.000 a page)");
+	forget_runs();
+	run = add(CUT, 10, "{\"single\":" CALLS(10) "}");
+	run->status = RUN_BROKEN;
+	run->reason = "timed out";
+	found = side(NULL);
+	assert_string_equal(codepath_text(&arena, &found), "absent (timed out)");
 }
 
 static void test_boots(void **state)
@@ -300,6 +326,7 @@ int main(void)
 		TEST(test_small),
 		TEST(test_boots),
 		TEST(test_contradictions),
+		TEST(test_failed),
 	};
 
 	return cmocka_run_group_tests_name("codepath", tests, NULL, NULL);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sys/tracefs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+static const char *tracing = "/sys/kernel/tracing";
+
+void tracefs_use(const char *dir)
+{
+	tracing = dir;
+}
+
+bool tracefs_mount(char *why, size_t size)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/events", tracing);
+	if (!access(path, F_OK) || !mount("before-after", tracing, "tracefs", 0, NULL))
+		return true;
+	snprintf(why, size, "wanted tracefs on %s, found: %s", tracing, strerror(errno));
+	return false;
+}
+
+int tracefs_open(const char *name, int flags)
+{
+	char path[256];
+	int fd, fs, dir;
+
+	snprintf(path, sizeof(path), "%s/%s", tracing, name);
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	fs = fsopen("tracefs", FSOPEN_CLOEXEC);
+	if (fs < 0)
+		return -1;
+	fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+	dir = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	fd = dir < 0 ? -1 : openat(dir, name, flags | O_CLOEXEC);
+	if (dir >= 0)
+		close(dir);
+	close(fs);
+	return fd;
+}
+
+bool tracefs_write(const char *name, int flags, const char *text)
+{
+	int fd = tracefs_open(name, O_WRONLY | flags), err;
+	size_t left = strlen(text);
+	ssize_t wrote = 0;
+	bool ok;
+
+	/* set_ftrace_filter takes a word at a time. */
+	while (fd >= 0 && left && (wrote = write(fd, text, left)) > 0) {
+		text += wrote;
+		left -= (size_t)wrote;
+	}
+	ok = fd >= 0 && !left;
+	err = errno;
+	/* It takes effect, and may fail, when it is closed. */
+	if (fd >= 0 && close(fd) && ok) {
+		ok = false;
+		err = errno;
+	}
+	errno = err;
+	return ok;
+}
+
+char *tracefs_read(const char *name)
+{
+	int fd = tracefs_open(name, O_RDONLY), err;
+	size_t used = 0, room = 65536;
+	char *text = fd < 0 ? NULL : malloc(room), *larger;
+	ssize_t got = 0;
+
+	while (text && (got = read(fd, text + used, room - used - 1)) > 0) {
+		used += (size_t)got;
+		if (room - used < 4096) {
+			larger = realloc(text, room *= 2);
+			if (!larger)
+				free(text);
+			text = larger;
+		}
+	}
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	if (text && got < 0) {
+		free(text);
+		text = NULL;
+	}
+	if (text)
+		text[used] = '\0';
+	errno = err;
+	return text;
+}
