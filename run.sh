@@ -8,7 +8,7 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 readonly here build=${BEFORE_AFTER_BUILD:-$here/build}
 readonly run_dir=${BEFORE_AFTER_RUN_DIR:-/run/before-after}
 cases='' variant='' scale=quick size='' runs='' label='' results=results node='' events=unset
-engine_info='' swap_device='' mode=run
+engine_info='' swap_device='' mode=run code_path=false
 
 usage() {
 	cat <<-'END'
@@ -26,6 +26,7 @@ usage() {
 	  --engine-info FILE   what a guest cannot know of its machine
 	  --swap-device DEV    a block device that may be overwritten, for swap
 	  --probe              only count calls of the claims' kernel functions: which code ran
+	  --code-path          count them for the claims' rows after the timed runs also with --events ""
 	  --list               cases, variants, and whether their needs are met
 	  --dry-run            what would be run and what it would change on this box
 	  --cleanup            undo what a killed run left
@@ -48,6 +49,7 @@ while (($#)); do
 		exit 0
 		;;
 	--list | --dry-run | --cleanup | --probe) mode=${1#--} ;;
+	--code-path) code_path=true ;;
 	--case | --variant | --scale | --size | --runs | --label | --results | --node | --events | \
 		--engine-info | --swap-device)
 		(($# > 1)) || die 2 "$1: wanted a value, found nothing"
@@ -97,6 +99,20 @@ functions_of() {
 	local claims=("$here/cases/$1".*.json)
 	[[ ! -e ${claims[0]} ]] ||
 		jq -rs '[.[].mechanism // [] | .[].function[]] | unique | join(",")' "${claims[@]}"
+}
+
+# Of each claim row that a mechanism is about, a line: its variant, and the one to probe for it.
+probed_for() {
+	local claims=("$here/cases/$1".*.json)
+	[[ ! -e ${claims[0]} ]] ||
+		"$build/cases/$1" --describe | jq -r --slurpfile claims <(cat "${claims[@]}") '
+			(.options | map_values(.default)) as $default
+			| (.options | to_entries | map(.key)) as $keys
+			| def text: . as $v | [$keys[] | "\(.)=\($v[.])"] | join(",");
+			  [$claims[] | (.mechanism // []) as $mechanism | any(.rows[]; .kind == "change") as $changes
+				| .rows[] | select(.kind == "change" or ($changes | not)) | ($default + .where) as $row
+				| $mechanism[] | "\($row | text) \($row + (.where // {}) | text)"]
+			| unique[]'
 }
 
 # The variants of one case, a line each: every filter term's matches among the default ones, or, of
@@ -261,24 +277,35 @@ for ((run = 1; run <= runs; run++)); do
 	done
 done
 
-# Which code ran: one untimed run a variant, unless no perf is wanted. A kernel that cannot be probed
-# says so once a case. A skipped one is no run of the total: there is no code path to be told.
-cannot=
-for job in "${jobs[@]}"; do
+# Which code ran: untimed runs, of every variant unless no perf is wanted, and of what the claims' rows
+# among the variants are told by.
+probes=()
+[[ -z $events && $mode != probe ]] || probes=("${jobs[@]}")
+if ((${#probes[@]})) || $code_path; then
+	for name in "${wanted[@]}"; do
+		while read -r v probed; do
+			[[ $'\n'$(printf '%s\n' "${jobs[@]}")$'\n' != *$'\n'"$name $v"$'\n'* ||
+				$'\n'$(printf '%s\n' "${probes[@]}")$'\n' == *$'\n'"$name $probed"$'\n'* ]] ||
+				probes+=("$name $probed")
+		done < <(probed_for "$name")
+	done
+fi
+# A kernel that cannot be probed says so once; that is no run of the total.
+cannot=$'\n' total=$((done_ + ${#probes[@]}))
+for job in "${probes[@]}"; do
 	read -r name v <<<"$job"
 	functions=$(functions_of "$name")
 	[[ -n $functions ]] || continue
-	[[ -n $events || $mode == probe ]] || continue
-	((done_ < total)) || total=$((done_ + 1))
 	progress "$name $v probes"
 	code=0
 	one_run "$name" "$v" 1 --probe "$functions" || code=$?
 	((code == 4)) || continue
-	count[skip]=$((count[skip] - 1)) done_=$((done_ - 1))
-	if [[ $said == *'# SKIP probe: '* && $name != "$cannot" ]]; then
-		cannot=$name
+	count[skip]=$((count[skip] - 1)) done_=$((done_ - 1)) total=$((total - 1))
+	why=${said##*# SKIP probe: }
+	if [[ $why != "$said" && $cannot != *$'\n'"$why"$'\n'* ]]; then
+		cannot+=$why$'\n'
 		! $terminal || printf '\r\e[K' >&2
-		printf 'code path of %s: %s\n' "$name" "${said##*# SKIP probe: }" >&2
+		printf 'code path: not told here: %s\n' "$why" >&2
 	fi
 done
 ! $terminal || printf '\r\e[K' >&2

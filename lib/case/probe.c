@@ -24,9 +24,10 @@ struct event_way {
 /* The first that takes a function counts it. */
 static const struct event_way event_ways[] = {
 	{"kprobe", kprobe_open, kprobe_define},
-	{"hardware breakpoint", NULL, breakpoint_define},
+	{"hardware breakpoint", breakpoint_open, breakpoint_define},
 };
 enum { EVENT_WAYS = sizeof(event_ways) / sizeof(event_ways[0]) };
+static char closed[EVENT_WAYS][256]; /* why a way takes no function at all; "" where it may */
 
 /* A way without perf, where perf counts no function: started and stopped around the region. */
 struct server_way {
@@ -125,13 +126,12 @@ static void to_perf(const char *name, struct perf *perf, struct outcome *outcome
 
 	for (i = 0; i < EVENT_WAYS; i++) {
 		const struct event_way *way = &event_ways[i];
-		const char *closed =
-			json_string_value(json_object_get(outcome->backends, way->name));
 
-		if (closed && strcmp(closed, "used"))
-			snprintf(why, sizeof(why), "%s", closed);
+		if (*closed[i])
+			snprintf(why, sizeof(why), "%.200s", closed[i]);
 		else if (way->define(name, event, sizeof(event), why, sizeof(why)))
 			break;
+		say(outcome, way->name, why);
 		length = strlen(all);
 		snprintf(all + length, sizeof(all) - length, "%s%s: %s", length ? "; " : "",
 			 way->name, why);
@@ -160,14 +160,16 @@ static void to_server(const char *name, struct perf *perf, struct outcome *outco
 
 static bool open_perf(struct perf *perf, const char *functions, struct outcome *outcome)
 {
-	char why[256];
 	size_t i;
 
 	for (i = 0; i < EVENT_WAYS; i++) {
-		snprintf(why, sizeof(why), "%s", *perf->path ? "not asked for" : "no perf in PATH");
-		if (!*perf->path || !asked_for(event_ways[i].name) ||
-		    (event_ways[i].open && !event_ways[i].open(why, sizeof(why))))
-			say(outcome, event_ways[i].name, why);
+		const struct event_way *way = &event_ways[i];
+
+		if (!*perf->path || !asked_for(way->name))
+			snprintf(closed[i], sizeof(closed[i]), "%s",
+				 *perf->path ? "not asked for" : "no perf in PATH");
+		else
+			way->open(closed[i], sizeof(closed[i]));
 	}
 	for_each(functions, false, to_perf, perf, outcome);
 	for (i = 0; i < EVENT_WAYS; i++)

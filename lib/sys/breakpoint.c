@@ -50,6 +50,20 @@ static bool allowed(unsigned long address)
 	return fd >= 0;
 }
 
+bool breakpoint_open(char *why, size_t size)
+{
+	unsigned long address = address_of("vfs_read");
+
+	if (!address)
+		snprintf(why, size, "/proc/kallsyms shows no address of vfs_read");
+	else if (!allowed(address))
+		snprintf(why, size, "%s%s", strerror(errno),
+			 errno == EINVAL ? " (a kernel without kprobes takes none)" : "");
+	else
+		return true;
+	return false;
+}
+
 bool breakpoint_define(const char *function, char *event, size_t event_size, char *why, size_t size)
 {
 	unsigned long address = address_of(function);
@@ -60,8 +74,7 @@ bool breakpoint_define(const char *function, char *event, size_t event_size, cha
 	else if (taken == SLOTS)
 		snprintf(why, size, "all %d hardware breakpoints are taken", SLOTS);
 	else if (!allowed(address))
-		snprintf(why, size, "no hardware breakpoint on it: %s%s", strerror(errno),
-			 errno == EINVAL ? " (a kernel without kprobes takes none)" : "");
+		snprintf(why, size, "not on this function: %s", strerror(errno));
 	else
 		ok = true;
 	taken += ok;

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* False: this kernel takes none in its own code, and `why` says it. */
+bool breakpoint_open(char *why, size_t size);
+
 /* The name of perf's event into `event`. False: `why`. */
 bool breakpoint_define(const char *function, char *event, size_t event_size, char *why,
 		       size_t size);
