@@ -433,6 +433,7 @@ else
 	result smoke-of-shmem-truncate 1 "exit $code: $(tail -1 "$tmp/err")"
 fi
 # One probe run a variant: calls counted, or one line why not, and the same in the report.
+# shellcheck disable=SC2016
 holds probe-run-of-each-variant jq -se --argjson n "$variants" '[.[] | select(.probes.functions)]
 	| length == $n and all(.[]; .samples == [] and .seq > 2 * $n)' "$tmp"/results/smoke/*.jsonl
 if grep -q '^- shmem-batch-remove: absent (probe: ' "$tmp/table.md"; then
