@@ -83,7 +83,7 @@ static double denominator(const struct probe_run *run, const char *per)
 
 	if (json_is_number(count))
 		return json_number_value(count);
-	return !strcmp(per, "page") && run->pages > 0 ? run->pages : NAN;
+	return !strcmp(per, "page") && run->pages >= 1 ? run->pages : NAN;
 }
 
 /* The first alternative that this run counted; else why none was. */
@@ -102,6 +102,15 @@ static const char *counted(const struct probe_run *run, const struct mechanism *
 	return NULL;
 }
 
+/* From a record, for a line of a report: control characters become visible. */
+static const char *shown(struct arena *arena, const char *reason)
+{
+	char text[400];
+
+	printable(text, sizeof(text), reason);
+	return arena_strdup(arena, text);
+}
+
 static void add_run(struct arena *arena, struct path_rate *rate, const struct probe_run *run)
 {
 	const char *reason = run->reason, *function;
@@ -116,11 +125,11 @@ static void add_run(struct arena *arena, struct path_rate *rate, const struct pr
 		function = NULL;
 	}
 	if (!function) {
-		rate->reason = rate->reason ? rate->reason : arena_strdup(arena, reason);
+		rate->reason = rate->reason ? rate->reason : shown(arena, reason);
 		return;
 	}
 	if (run->status == RUN_FAIL)
-		rate->failed = run->reason;
+		rate->failed = shown(arena, run->reason);
 	found = json_object_get(run->functions, function);
 	calls = json_number_value(json_object_get(found, "value")) / per;
 	rate->low = rate->runs ? fmin(rate->low, calls) : calls;

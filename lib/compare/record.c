@@ -239,8 +239,8 @@ static int parse_functions(const struct input *in, json_t *probes, struct record
 			return -1;
 	}
 	json_object_foreach (record->per, name, value) {
-		if (!json_is_number(value) || !(json_number_value(value) > 0))
-			return input_fail_json(in, name, "per: a number above 0", value);
+		if (!json_is_number(value) || !(json_number_value(value) >= 1))
+			return input_fail_json(in, name, "per: a count of at least 1", value);
 	}
 	return 0;
 }

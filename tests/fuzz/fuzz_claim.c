@@ -12,7 +12,7 @@ static const char DESCRIBE[] =
 	"{\"schema\":1,\"case\":\"shmem-truncate\",\"options\":{\"op\":{\"values\":[\"ftruncate\","
 	"\"punch\"]},\"folio\":{\"values\":[\"4k\",\"pmd\"]}},\"params\":{\"size\":{\"documented\":"
 	"8589934592}},\"metrics\":{\"time\":{\"unit\":\"ns\",\"better\":\"lower\"}},"
-	"\"functions\":[\"filemap_remove_folio\"]}";
+	"\"functions\":[\"filemap_remove_folio\"],\"per\":[\"page\"]}";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -28,7 +28,10 @@ static struct claim claim;
 static const char CLAIM[] =
 	"{\"schema\":1,\"claim\":\"c\",\"case\":\"a\",\"origin\":\"ours\",\"source\":{\"title\":\"t\"},"
 	"\"method\":{\"params\":{\"size\":8}},\"rows\":[{\"id\":\"r\",\"kind\":\"change\",\"where\":{},"
-	"\"metric\":\"time\",\"unit\":\"ms\",\"before\":{\"value\":4},\"after\":{\"value\":2}}]}";
+	"\"metric\":\"time\",\"unit\":\"ms\",\"before\":{\"value\":4},\"after\":{\"value\":2}}],"
+	"\"mechanism\":[{\"function\":[\"f\",\"g\"],\"per\":\"page\",\"before\":1,\"after\":0,"
+	"\"tolerance\":0.1},{\"function\":[\"h\"],\"per\":\"truncate\",\"before\":0,\"after\":1,"
+	"\"tolerance\":0.1}]}";
 
 static void clean(void)
 {

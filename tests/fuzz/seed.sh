@@ -27,6 +27,8 @@ pair '{ops:{value:0, unit:"ops/s", better:"higher"}}' '{ops:{value:1, unit:"ops/
 record 0 1 "$time" | jq -c '.samples = [3, 1, 2] | .sample_unit = "ns"' >"$corpus/records/samples"
 record 0 1 "$time" | jq -c '.status = "skip" | .reason = "no | THP\n" | .metrics = {}' \
 	>"$corpus/records/skip"
+record 0 1 "$time" | jq -c '.probes = {functions: {f: {value: 2, by: "kprobe", scope: "task"}, h: {absent: "none"}},
+	backends: {kprobe: "used"}, per: {truncate: 3}}' >"$corpus/records/probe"
 record 0 1 "$time" | head -c 50 >"$corpus/records/torn"
 for file in "$here"/../../cases/*.*.json; do
 	cp "$file" "$corpus/claim/$(basename "$file")"
