@@ -40,7 +40,7 @@ PAGES_AFTER='pagecache-batch-truncate after filemap_remove_folio=0 delete_from_p
 single() {
 	local label=$1 cases=pagecache-truncate,shadow-entries,shmem-truncate
 	shift
-	probe "$label" "$cases" 1 'state=resident,fill=fallocate,folio=4k evict=pageout counted=yes'
+	probe "$label" "$cases" 1 'state=resident,fill=fallocate,folio=4k evict=memcg counted=yes'
 	printf '%s\n' "$@" | sort >"$SCRATCH/want"
 	paths "$SCRATCH/$cases/$label" | sort >"$SCRATCH/got"
 	diff "$SCRATCH/want" "$SCRATCH/got"
