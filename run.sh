@@ -98,7 +98,7 @@ fi
 functions_of() {
 	local claims=("$here/cases/$1".*.json)
 	[[ ! -e ${claims[0]} ]] ||
-		jq -rs '[.[].mechanism // [] | .[].function[]] | unique | join(",")' "${claims[@]}"
+		jq -rs '[.[].mechanism // [] | .[] | .function[], (.per | select(endswith("()")) | rtrimstr("()"))] | unique | join(",")' "${claims[@]}"
 }
 
 # Of each claim row that a mechanism is about, a line: its variant, and the one to probe for it.

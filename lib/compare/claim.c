@@ -316,15 +316,21 @@ static int parse_expected(const struct input *in, struct claim *claim)
 	return input_ok(in) ? 0 : -1;
 }
 
-static bool is_identifier(const char *text)
+/* The first `length` characters are a name in C. */
+static bool is_identifier(const char *text, size_t length)
 {
-	size_t length = strlen(text);
-
-	for (const char *c = text; *c; c++) {
-		if (!isalnum((unsigned char)*c) && *c != '_')
+	for (size_t i = 0; i < length; i++) {
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
 			return false;
 	}
 	return length && length < 128 && !isdigit((unsigned char)*text);
+}
+
+bool claim_per_call(const char *per)
+{
+	size_t length = strlen(per), end = strlen(CLAIM_PER_CALL);
+
+	return length > end && !strcmp(per + length - end, CLAIM_PER_CALL);
 }
 
 static int parse_functions(struct arena *arena, const struct input *in, json_t *item,
@@ -339,7 +345,8 @@ static int parse_functions(struct arena *arena, const struct input *in, json_t *
 		return input_fail_json(in, "function", "1 to 16 functions", functions);
 	mechanism->functions = arena_alloc(arena, json_array_size(functions) * sizeof(char *));
 	json_array_foreach (functions, i, name) {
-		if (!json_is_string(name) || !is_identifier(json_string_value(name)))
+		if (!json_is_string(name) ||
+		    !is_identifier(json_string_value(name), json_string_length(name)))
 			return input_fail_json(in, "function", "names of functions", name);
 		mechanism->functions[mechanism->nfunctions++] = json_string_value(name);
 	}
@@ -364,6 +371,10 @@ static int parse_mechanism_row(struct arena *arena, const struct input *in, json
 	    !input_number(in, item, "after", true, &mechanism->after) ||
 	    !input_number(in, item, "tolerance", true, &mechanism->tolerance))
 		return -1;
+	if (claim_per_call(mechanism->per) &&
+	    !is_identifier(mechanism->per, strlen(mechanism->per) - strlen(CLAIM_PER_CALL)))
+		return input_fail(in, "per", "a unit or the name of a function and ()",
+				  mechanism->per);
 	if (!(fabs(mechanism->before - mechanism->after) > 2 * mechanism->tolerance))
 		return input_failf(in, mechanism->functions[0],
 				   "before and after further apart than twice the tolerance",
@@ -532,6 +543,8 @@ static int check_mechanism(const struct input *in, const struct mechanism *mecha
 	if (check_where(in, mechanism->functions[0], mechanism->where,
 			json_object_get(describe, "options")) < 0)
 		return -1;
+	if (claim_per_call(mechanism->per))
+		return 0;
 	json_array_foreach (units, i, unit) {
 		if (!strcmp(json_string_value(unit) ? json_string_value(unit) : "", mechanism->per))
 			return 0;

@@ -44,7 +44,7 @@ struct claim_row {
 struct mechanism {
 	const char **functions;
 	size_t nfunctions;
-	const char *per; /* "page", or another unit that the case counts */
+	const char *per; /* "page", another unit that the case counts, or "function()": its calls */
 	double before, after, tolerance;
 	json_t *where; /* options that replace the row's, borrowed, may be NULL */
 };
@@ -62,6 +62,10 @@ struct claim {
 	size_t nmechanism;
 	json_t *root;
 };
+
+/* What a `per` that counts calls of a function ends with. */
+#define CLAIM_PER_CALL "()"
+bool claim_per_call(const char *per);
 
 /* A change must be larger than this to be told from none: shares are of its logarithm. */
 #define CLAIM_SHARE 0.75

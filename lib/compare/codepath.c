@@ -77,12 +77,20 @@ static bool run_matches(const struct probe_run *run, const struct claim *claim,
 }
 
 /* How many pages, or what else the calls are counted for, the region worked on; NaN: not told. */
-static double denominator(const struct probe_run *run, const char *per)
+static double denominator(struct arena *arena, const struct probe_run *run, const char *per)
 {
-	json_t *count = json_object_get(run->per, per);
+	size_t name = strlen(per) - strlen(CLAIM_PER_CALL);
+	json_t *count;
 
+	if (claim_per_call(per))
+		count = json_object_get(
+			json_object_get(run->functions,
+					arena_printf(arena, "%.*s", (int)name, per)),
+			"value");
+	else
+		count = json_object_get(run->per, per);
 	if (json_is_number(count))
-		return json_number_value(count);
+		return json_number_value(count) >= 1 ? json_number_value(count) : NAN;
 	return !strcmp(per, "page") && run->pages >= 1 ? run->pages : NAN;
 }
 
@@ -114,14 +122,17 @@ static const char *shown(struct arena *arena, const char *reason)
 static void add_run(struct arena *arena, struct path_rate *rate, const struct probe_run *run)
 {
 	const char *reason = run->reason, *function;
-	double per = denominator(run, rate->of->per), calls;
+	double per = denominator(arena, run, rate->of->per), calls;
 	json_t *found;
 
 	function = run->status == RUN_OK || run->status == RUN_FAIL
 			   ? counted(run, rate->of, &reason)
 			   : NULL;
 	if (function && !(per > 0)) {
-		reason = arena_printf(arena, "the run does not say how many %ss", rate->of->per);
+		reason = claim_per_call(rate->of->per)
+				 ? arena_printf(arena, "no calls of %s", rate->of->per)
+				 : arena_printf(arena, "the run does not say how many %ss",
+						rate->of->per);
 		function = NULL;
 	}
 	if (!function) {
@@ -193,6 +204,11 @@ static const char *calls_text(struct arena *arena, double low, double high)
 	return strcmp(text[0], text[1]) ? arena_printf(arena, "%s-%s", text[0], text[1]) : text[0];
 }
 
+static const char *a_unit(struct arena *arena, const char *per)
+{
+	return arena_printf(arena, claim_per_call(per) ? "a call of %s" : "a %s", per);
+}
+
 const char *codepath_text(struct arena *arena, const struct path_side *side)
 {
 	const char *text = "", *per = NULL, *failed = NULL;
@@ -206,15 +222,15 @@ const char *codepath_text(struct arena *arena, const struct path_side *side)
 		if (!rate->function)
 			continue;
 		if (per && strcmp(per, rate->of->per) != 0)
-			text = arena_printf(arena, "%s a %s", text, per);
+			text = arena_printf(arena, "%s %s", text, a_unit(arena, per));
 		per = rate->of->per;
 		every_cpu = every_cpu || rate->every_cpu;
 		failed = rate->failed ? rate->failed : failed;
 		text = arena_printf(arena, "%s%s%s %s", text, *text ? ", " : "", rate->function,
 				    calls_text(arena, rate->low, rate->high));
 	}
-	return arena_printf(arena, "%s (%s a %s%s%s%s)", path_name[side->path], text, per,
-			    every_cpu ? ", counted on every CPU" : "",
+	return arena_printf(arena, "%s (%s %s%s%s%s)", path_name[side->path], text,
+			    a_unit(arena, per), every_cpu ? ", counted on every CPU" : "",
 			    failed ? ", in a run that failed: " : "", failed ? failed : "");
 }
 

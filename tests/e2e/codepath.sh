@@ -15,7 +15,7 @@ probe() {
 	patch=$REPO/ci/treatments/$label.patch
 	[ -e "$patch" ] || patch=
 	image=$("$REPO/ci/build-kernel.sh" ${patch:+--patch "$patch"})
-	"$REPO/ci/boot.sh" --kernel "$image" --engine icount --cpus "$cpus" --results "$SCRATCH/$cases" "$@" -- \
+	"$REPO/ci/boot.sh" --kernel "$image" --engine icount --cpus "$cpus" --results "$SCRATCH/${cases//,/+}" "$@" -- \
 		--probe --case "$cases" --scale smoke --variant "$filter" --label "$label"
 }
 
@@ -42,7 +42,7 @@ single() {
 	shift
 	probe "$label" "$cases" 1 'state=resident,fill=fallocate,folio=4k evict=memcg counted=yes'
 	printf '%s\n' "$@" | sort >"$SCRATCH/want"
-	paths "$SCRATCH/$cases/$label" | sort >"$SCRATCH/got"
+	paths "$SCRATCH/${cases//,/+}/$label" | sort >"$SCRATCH/got"
 	diff "$SCRATCH/want" "$SCRATCH/got"
 }
 

@@ -231,6 +231,32 @@ static void test_units(void **state)
 			    "after (flush 0.150 a stolen page, counted on every CPU)");
 }
 
+/* Counted for each call of another function. */
+static void test_per_call(void **state)
+{
+	struct path_side found;
+
+	(void)state;
+	claim_release(&claim);
+	read_claim("{'schema':1,'claim':'t','case':'shmem-truncate','origin':'ours','source':"
+		   "{'title':'t'},'method':{},'rows':[{'id':'r','kind':'change','where':{},"
+		   "'metric':'time','unit':'ms','before':{'value':4},'after':{'value':2}}],"
+		   "'mechanism':[{'function':['flush'],'per':'write()','before':1,'after':0.25,"
+		   "'tolerance':0.25},{'function':['flush'],'per':'writeout()','before':1,"
+		   "'after':0.25,'tolerance':0.25}]}");
+	add(CUT, 10, "{\"flush\":" CALLS(50) ",\"write\":" CALLS(50) ",\"writeout\":" NONE "}");
+	found = side(NULL);
+	assert_int_equal(found.path, PATH_BEFORE);
+	assert_string_equal(codepath_text(&arena, &found),
+			    "before (flush 1.000 a call of write())");
+	assert_string_equal(codepath_missing(&arena, &found),
+			    "flush not counted (no calls of writeout())");
+	forget_runs();
+	add(CUT, 10, "{\"flush\":" CALLS(0) ",\"write\":" CALLS(0) "}");
+	found = side(NULL);
+	assert_string_equal(codepath_text(&arena, &found), "absent (no calls of write())");
+}
+
 /* One call of 10000 pages is not none. */
 static void test_small(void **state)
 {
@@ -327,6 +353,7 @@ int main(void)
 		TEST(test_boots),
 		TEST(test_contradictions),
 		TEST(test_failed),
+		TEST(test_per_call),
 	};
 
 	return cmocka_run_group_tests_name("codepath", tests, NULL, NULL);
