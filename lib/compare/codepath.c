@@ -234,6 +234,17 @@ const char *codepath_text(struct arena *arena, const struct path_side *side)
 			    failed ? ", in a run that failed: " : "", failed ? failed : "");
 }
 
+/* Another row counts the same function: for the calls of one that goes by another name elsewhere. */
+static bool counted_elsewhere(const struct path_side *side, const struct path_rate *rate)
+{
+	for (size_t i = 0; i < side->nrates; i++) {
+		if (side->rates[i].function &&
+		    !strcmp(side->rates[i].of->functions[0], rate->of->functions[0]))
+			return true;
+	}
+	return false;
+}
+
 const char *codepath_missing(struct arena *arena, const struct path_side *side)
 {
 	const char *text = NULL;
@@ -241,7 +252,7 @@ const char *codepath_missing(struct arena *arena, const struct path_side *side)
 	for (size_t i = 0; i < side->nrates && side->path != PATH_ABSENT; i++) {
 		const struct path_rate *rate = &side->rates[i];
 
-		if (!rate->function)
+		if (!rate->function && !counted_elsewhere(side, rate))
 			text = arena_printf(arena, "%s%s%s not counted (%s)", text ? text : "",
 					    text ? ", " : "", rate->of->functions[0],
 					    rate->reason ? rate->reason : "no probe run");

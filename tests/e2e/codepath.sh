@@ -72,9 +72,9 @@ ways() {
 			jq -c ".probes | [.functions.filemap_remove_folio.value, .functions.filemap_remove_folio.by,
 				.functions.filemap_remove_folio.scope, (.functions.no_such_function.absent | length > 0)]" "/tmp/$1.jsonl"
 		}
-		[ "$(count kprobe)" = "[4096.0,\"kprobe\",\"task\",true]" ]
-		[ "$(count "hardware breakpoint")" = "[4096.0,\"hardware breakpoint\",\"task\",true]" ]
-		[ "$(count "function profiler")" = "[4096.0,\"function profiler\",\"cpus\",true]" ]
+		[ "$(count kprobe)" = "[4096,\"kprobe\",\"task\",true]" ]
+		[ "$(count "hardware breakpoint")" = "[4096,\"hardware breakpoint\",\"task\",true]" ]
+		[ "$(count "function profiler")" = "[4096,\"function profiler\",\"cpus\",true]" ]
 		[ ! -s "$tracing/kprobe_events" ]
 		grep -qx 0 "$tracing/function_profile_enabled"
 		grep -q "all functions enabled" "$tracing/set_ftrace_filter"
