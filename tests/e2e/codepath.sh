@@ -79,7 +79,8 @@ ways() {
 		grep -qx 0 "$tracing/function_profile_enabled"
 		grep -q "all functions enabled" "$tracing/set_ftrace_filter"
 		printf "schedule\n" >"$tracing/set_ftrace_filter"
-		BEFORE_AFTER_PROBE_WAY="function profiler" build/cases/shmem-truncate --size 512M --variant op=punch \
+		# This shell is SCHED_FIFO: what it kills must not be, or it would have ended before.
+		BEFORE_AFTER_PROBE_WAY="function profiler" chrt --other 0 build/cases/shmem-truncate --size 512M --variant op=punch \
 			--probe filemap_remove_folio >/dev/null 2>&1 &
 		for ((i = 0; i < 300; i++)); do
 			! grep -qx filemap_remove_folio "$tracing/set_ftrace_filter" || break
