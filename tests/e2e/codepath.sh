@@ -22,7 +22,7 @@ probe() {
 # A line a claim: "shmem-batch-remove before filemap_remove_folio=1 delete_from_page_cache_batch=0".
 paths() {
 	"$REPO/build/compare" --format json --single "$1" | jq -r '.code_path[] | "\(.claim) \(.path)"
-		+ ([.rates[] | def four: . * 10000 | round / 10000;
+		+ ([.rates[] | select(.function) | def four: . * 10000 | round / 10000;
 			" \(.function)=\(.low | four)\(if .low == .high then "" else "-\(.high | four)" end)"] | add)'
 }
 
