@@ -15,7 +15,7 @@ done
 	exit 0
 }
 failed=0
-for part in build boots treatments; do
+for part in build boots treatments codepath; do
 	echo "# $part"
 	"./$part.sh" || failed=1
 done
