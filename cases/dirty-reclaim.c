@@ -95,7 +95,7 @@ static const struct case_decl dirty_reclaim = {
 	.params = {{"size", "bytes", 128 << 20, 256 << 20, 2ULL << 30, 4 << 20},
 		   {"workers", "processes", 2, 2, 16, 1},
 		   {"seconds", "s", 20, 30, 60, 1},
-		   {"end_ops", "bogo ops", 2048, 8192, 131072, 1}},
+		   {"end_ops", "bogo ops", 8192, 8192, 131072, 1}},
 	.metrics =
 		(const struct case_metric[]){
 			{"bogo_ops_per_second", "bogo ops/s", BETTER_HIGHER, NULL},
