@@ -174,6 +174,8 @@ static void test_dying_server_lets_go(void **state)
 
 	(void)state;
 	assert_int_equal(kill(server, SIGSTOP), 0);
+	/* Until all its threads have, one may still answer. */
+	assert_int_equal(waitpid(server, NULL, WUNTRACED), server);
 	if (fork() == 0) {
 		usleep(200000);
 		kill(server, SIGKILL);
