@@ -199,9 +199,12 @@ finish() {
 		kill -KILL "$CHILD" 2>/dev/null || true
 		wait "$CHILD" 2>/dev/null || true
 	fi
+	[ -z "${TYPIST:-}" ] || kill "$TYPIST" 2>/dev/null || true
+	[ -z "$STTY" ] || stty "$STTY" <&"$TERMINAL"
 	rmdir "$BOOT_DIR/box" 2>/dev/null || true
 	clear_progress
 }
+STTY=''
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -230,11 +233,20 @@ start_uml() {
 	read -ra words <<<"$CMDLINE"
 	[ -z "$SWAP_FD" ] || words+=("ubd0=/proc/self/fd/$SWAP_FD")
 	mkdir "$BOOT_DIR/box"
+	if $SHELL_WANTED; then
+		# Through a pipe too: of a terminal only the processes of its own session are told.
+		exec {TERMINAL}<&0
+		[ ! -t 0 ] || STTY=$(stty -g)
+		[ -z "$STTY" ] || stty raw -echo
+		exec < <(exec cat <&"$TERMINAL")
+		TYPIST=$!
+	else
+		exec </dev/null
+	fi
 	exec {out}> >(exec cat)
 	READERS=$!
 	exec {log}> >(exec cat >"$BOOT_DIR/console")
 	READERS+=" $!"
-	if $SHELL_WANTED; then exec {out}>&1; else exec </dev/null; fi
 	spawn KILL unshare --mount --pid --net --ipc --kill-child=KILL --propagation private \
 		"$CI/uml-box.sh" "$BOOT_DIR/box" "$SHARE" "$MEMORY" "${SWAP_FD:--}" \
 		"$KERNEL" "${MACHINE[@]}" "${words[@]}" "$channel" 1>&"$log" 2>&1 3>&"$out"
