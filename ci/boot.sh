@@ -104,7 +104,7 @@ uml() {
 	local free
 	FOR=UML CPU=UML SWAP_DEVICE=/dev/ubda HOST_DECIDES=1
 	[ "$(id -u)" -eq 0 ] || die "--engine uml needs root: the guest's box is made of mounts" 2
-	need unshare setsid pivot_root
+	need unshare setsid setarch pivot_root
 	[ "$CPUS" -eq 1 ] || die "--cpus $CPUS: uml has one" 2
 	signature 0 $'\177ELF' 'User-Mode Linux (no ELF)'
 	free=$(awk '/^MemAvailable:/ {printf "%.0f", $2 * 1024}' /proc/meminfo)

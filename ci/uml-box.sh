@@ -63,8 +63,9 @@ done
 ulimit -c 0 # a panic ends in abort(), and the core would hold all of the memory
 export TMPDIR=/dev/memory HOME=/dev/memory
 
-# A session of its own: a panic sends SIGTERM to its whole process group.
-setsid setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs \
+# A session of its own: a panic sends SIGTERM to its whole process group. No random addresses: a gap
+# among them is taken from the guest's memory, so that no two boots would have the same.
+setsid setarch -R setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs \
 	"$@" uml_dir=/dev/memory/uml/ <&0 &
 linux=$!
 # Its memory is a file that was unlinked at once. When that is open and the file with its pid is made,
