@@ -4,6 +4,7 @@
 #   make            build/cases/* and build/compare
 #   make run        run the cases on this box and print the tables      (root)
 #   make check      unit, golden, harness and smoke tests               (root)
+#   make check-long the end-to-end tests that take too long for every change (root)
 #   make bench      the suite's own speed, as ratios in one run         (root)
 #   make lint       shellcheck, clang-format, cppcheck
 #   make install    PREFIX, DESTDIR
@@ -226,9 +227,9 @@ AB_ARGS = --before '$(BEFORE)' --after '$(AFTER)' $(call ab_option,base,BASE) $(
 	$(call ab_option,cpus,CPUS) $(call ab_option,memory,MEMORY) $(call ab_option,swap,SWAP) \
 	$(call ab_option,out,OUT) $(call ab_option,gate,GATE) $(call ab_option,looks,LOOKS) \
 	$(if $(SETTLE),--until-settled) $(if $(FRESH),--fresh)
-.PHONY: kernel ab check-e2e
+.PHONY: kernel ab check-e2e check-long
 kernel: $(GUEST_INIT)
-	@ci/build-kernel.sh $(if $(SOURCE),--source '$(SOURCE)') $(foreach p,$(PATCHES),--patch '$(p)')
+	@ci/build-kernel.sh $(if $(ENGINE),--engine '$(ENGINE)') $(if $(SOURCE),--source '$(SOURCE)') $(foreach p,$(PATCHES),--patch '$(p)')
 ab: all $(GUEST_INIT)
 	@ci/ab.sh $(AB_ARGS)
 SHMEM_MODEL := build/tests/e2e/shmem_model
@@ -237,6 +238,9 @@ $(SHMEM_MODEL): tests/e2e/shmem_model.c
 	$(CC) -std=gnu11 -O2 $(WARN) -D_GNU_SOURCE -o $@ $<
 check-e2e: all $(GUEST_INIT) $(SHMEM_MODEL)
 	tests/e2e/run.sh
+# Every treatment, User-Mode Linux, a series tried with times: too long for every change.
+check-long: all $(GUEST_INIT) $(SHMEM_MODEL)
+	tests/e2e/run.sh long
 
 # --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------
 COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input %/test_table,$(UNIT_BINS))

@@ -13,6 +13,7 @@
 
 #include "case/case.h"
 #include "sys/cgroup.h"
+#include "sys/cpus.h"
 #include "sys/reclaim.h"
 #include "sys/reclaim_counts.h"
 #include "sys/stressng.h"
@@ -25,8 +26,12 @@ static struct stressng_result result;
 static void setup(void)
 {
 	const char *method = strcmp(scale_name(), "documented") ? "rand-set" : "all";
+	int cpu[2];
 	char *made;
 
+	/* A guest of one CPU (icount, User-Mode Linux) has no TLB to shoot down. */
+	if (!cpus_two(cpu))
+		run_skip("wanted two CPUs, found one: give the guest or the cpuset another");
 	reclaim_single_pages(opt("lru"));
 	swap_use(opt("swap"), param("size"));
 	made = memcg_create("dirty-reclaim");

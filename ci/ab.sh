@@ -8,9 +8,9 @@ set -euo pipefail
 usage() {
 	cat <<'END'
 usage: ci/ab.sh --before SPEC --after SPEC [options]     (make ab BEFORE=.. AFTER=..)
-A SPEC is `base`, an image, a kernel tree, TREE@REF, linux-source-VERSION, a message id, or a file
-(or a glob that matches one) ending in .patch or .mbox: base plus it.
-  --base SPEC        what base is: linux-source-VERSION, a tree or TREE@REF
+A SPEC is `base`, an image, a kernel tree, TREE@REF, a tarball, linux-source-VERSION, a message id, or
+a file (or a glob that matches one) ending in .patch or .mbox: base plus it.
+  --base SPEC        what base is: linux-source-VERSION, a tarball, a tree or TREE@REF
                      (default linux-source-6.12)
   --boots N          boots of each kernel (default 2), in the order ABBA
   --until-settled    look after every N boots of each kernel, stop when nothing is inconclusive
@@ -106,6 +106,7 @@ trap 'say "stopped; the same command goes on from here"; exit 143' TERM HUP
 resolve() {
 	local side=$1 spec=$2 args=(--source "$BASE") found=()
 	LABEL=$spec
+	args+=(--engine "$ENGINE")
 	case $spec in
 	base) ;;
 	*.patch | *.mbox)
@@ -116,14 +117,14 @@ resolve() {
 		LABEL=$(basename "${found[0]%.*}")
 		;;
 	*)
-		if [ -f "$spec" ]; then
+		if [[ -f $spec && ! $spec =~ \.tar(\.[a-z0-9]+)?$ ]]; then
 			IMAGE=$(realpath "$spec")
 			LABEL=$(basename "$spec")
 			return
 		elif [[ $spec == *@* && ! -d ${spec%@*} ]]; then
 			args+=(--patch "$spec")
 		else
-			args=(--source "$spec")
+			args=(--source "$spec" --engine "$ENGINE")
 			LABEL=$(basename "$spec")
 		fi
 		;;
@@ -155,7 +156,7 @@ RUN_ARGS=(--runs "$RUNS" --scale "$SCALE")
 [ -z "$CASES" ] || RUN_ARGS+=(--case "$CASES")
 [ -z "$VARIANT" ] || RUN_ARGS+=(--variant "$VARIANT")
 [ -z "$SIZE" ] || RUN_ARGS+=(--size "$SIZE")
-# No PMU under icount: perf would only cost its start in every run.
+# No PMU under icount: perf would only cost its start in every run. (UML lets perf say itself why.)
 [ "$ENGINE" != icount ] || RUN_ARGS+=(--events '')
 BOOT_ARGS=(--engine "$ENGINE" --cpus "$CPUS" --memory "$MEMORY" --timeout "$TIMEOUT")
 [ -z "$SWAP" ] || BOOT_ARGS+=(--swap "$SWAP")
@@ -163,7 +164,7 @@ BOOT_ARGS=(--engine "$ENGINE" --cpus "$CPUS" --memory "$MEMORY" --timeout "$TIME
 # Everything that makes one boot comparable with the next, the programs included.
 PLAN=$(jq -n --arg before "$LABEL_A" --arg after "$LABEL_B" \
 	--arg before_image "$(key <"$IMAGE_A")" --arg after_image "$(key <"$IMAGE_B")" \
-	--arg programs "$(cat "$REPO/run.sh" "$REPO"/build/cases/* "$REPO/build/ci/init" 2>/dev/null | key)" \
+	--arg programs "$(programs_key)" \
 	'{schema: 1, before: $before, after: $after, before_image: $before_image,
 	  after_image: $after_image, programs: $programs, arguments: $ARGS.positional}' \
 	--args -- "${BOOT_ARGS[@]}" "${RUN_ARGS[@]}")

@@ -7,37 +7,46 @@ set -euo pipefail
 
 usage() {
 	cat <<'END'
-usage: ci/build-kernel.sh [--source SPEC] [--patch FILE|MSGID].. [--config-extra FILE] [--jobs N]
-  --source SPEC         a Debian source package (default linux-source-6.12), a kernel source tree,
-                        or TREE@REF: a commit, tag or branch of a git tree
+usage: ci/build-kernel.sh [--source SPEC] [--patch FILE|MSGID].. [--engine NAME] [--config-extra FILE]
+                          [--jobs N] [--touched]
+  --source SPEC         a Debian source package (default linux-source-6.12), a tarball of a kernel,
+                        a kernel source tree, or TREE@REF: a commit, tag or branch of a git tree
   --patch FILE|MSGID    a patch, a mail or an mbox, in the order given; a message id is fetched by b4
+  --engine NAME         what will boot it: uml needs an image of its own, all others share one
   --config-extra FILE   a configuration fragment on top of ci/kernel/ARCH.config
   --jobs N              make -j N (default: the processors)
+  --touched             build nothing: print, as JSON, the files that the patches change, the functions
+                        that the changed lines stand in, and all functions of these files
 Prints the path of the image. Beside it: config, System.map, image.json.
-Exit: 0 built or cached, 1 it does not build or a patch does not apply, 2 usage.
+Exit: 0 built or cached, 1 it does not build, 2 usage, 3 a patch does not apply.
 END
 }
 
-SOURCE=linux-source-6.12 PATCHES=() EXTRA=() JOBS=$(nproc)
+SOURCE=linux-source-6.12 PATCHES=() EXTRA=() JOBS=$(nproc) ENGINE='' TOUCHED=false
 while [ $# -gt 0 ]; do
 	case $1 in
-	--source | --patch | --config-extra | --jobs)
+	--source | --patch | --config-extra | --engine | --jobs)
 		[ $# -ge 2 ] || die "$1 needs a value" 2
 		case $1 in
 		--source) SOURCE=$2 ;;
 		--patch) PATCHES+=("$2") ;;
 		--config-extra) EXTRA+=("$2") ;;
+		--engine) ENGINE=$2 ;;
 		--jobs) JOBS=$2 ;;
 		esac
 		shift 2
 		;;
+	--touched) TOUCHED=true && shift ;;
 	--help | -h) usage && exit 0 ;;
 	*) die "unknown argument $1 (--help lists them)" 2 ;;
 	esac
 done
 [[ $JOBS =~ ^[1-9][0-9]*$ ]] || die "--jobs: expected a number, found '$JOBS'" 2
 need gcc make flex bison bc git jq flock setpriv
+[[ $ENGINE =~ ^(|kvm|tcg|icount|uml)$ ]] ||
+	die "--engine: expected kvm, tcg, icount or uml, found '$ENGINE'" 2
 ARCH=$(uname -m)
+[ "$ENGINE" != uml ] || ARCH=um
 FRAGMENT=$CI/kernel/$ARCH.config
 [ -r "$FRAGMENT" ] || die "no configuration fragment for $ARCH: $FRAGMENT" 2
 for f in "${EXTRA[@]}"; do [ -r "$f" ] || die "cannot read $f" 2; done
@@ -74,12 +83,16 @@ find_source() {
 		find_tree "$(cd "$dir" && pwd)" "$ref"
 		return
 	fi
-	[[ $SOURCE =~ ^linux-source-[0-9.]+$ ]] ||
-		die "--source $SOURCE: expected linux-source-VERSION, a source tree or TREE@REF, found neither" 2
-	TARBALL=/usr/src/$SOURCE.tar.xz
-	[ -r "$TARBALL" ] || die "$TARBALL is missing: apt-get install $SOURCE" 2
+	if [[ $SOURCE =~ \.tar(\.[a-z0-9]+)?$ && -f $SOURCE ]]; then
+		TARBALL=$SOURCE SOURCE_NAME=${SOURCE##*/}
+	elif [[ $SOURCE =~ ^linux-source-[0-9.]+$ ]]; then
+		TARBALL=/usr/src/$SOURCE.tar.xz
+		[ -r "$TARBALL" ] || die "$TARBALL is missing: apt-get install $SOURCE" 2
+		SOURCE_NAME="$SOURCE $(dpkg-query -W -f '${Version}' "$SOURCE" 2>/dev/null || true)"
+	else
+		die "--source $SOURCE: expected linux-source-VERSION, a tarball, a source tree or TREE@REF, found none" 2
+	fi
 	SOURCE_ID=$(sha256sum <"$TARBALL" | cut -c1-64)
-	SOURCE_NAME="$SOURCE $(dpkg-query -W -f '${Version}' "$SOURCE" 2>/dev/null || true)"
 	TREE_ID=$SOURCE_ID
 }
 
@@ -131,7 +144,8 @@ put_source() {
 }
 
 pristine() {
-	printf '%s\n' "$CACHE/sources/$SOURCE-${SOURCE_ID:0:16}"
+	local name=${TARBALL##*/}
+	printf '%s\n' "$CACHE/sources/${name%.tar*}-${SOURCE_ID:0:16}"
 }
 
 in_tree() {
@@ -166,7 +180,7 @@ split_patches() {
 	CLEAN+=("$SPLIT")
 	for spec in "${PATCHES[@]}"; do
 		file=$spec
-		[ -e "$file" ] || file=$(fetch_series "$spec")
+		[ -e "$file" ] || file=$(fetch_series "$spec" "$SPLIT")
 		if [ ! -f "$file" ] || [ ! -r "$file" ]; then die "cannot read the patch $spec" 2; fi
 		if ! head -n 40 "$file" | grep -qE '^(From |Message-I[dD]: |Subject: )'; then
 			MAILS+=("$(realpath "$file")")
@@ -188,14 +202,6 @@ split_patches() {
 	[ ${#MAILS[@]} -gt 0 ] || die "no patch in ${PATCHES[*]}"
 }
 
-fetch_series() {
-	[[ $1 == *@* && $1 != */* ]] || die "no such patch: $1" 2
-	need b4
-	b4 -q am -o "$SPLIT" -n series "$1" >/dev/null 2>"$SPLIT/b4.log" || true
-	[ -e "$SPLIT/series.mbx" ] || die "b4 could not fetch $1: $(tail -n 1 "$SPLIT/b4.log")"
-	printf '%s\n' "$SPLIT/series.mbx"
-}
-
 # Patch TREE_DIR, or leave it as it was. The copy of a package and git write a changed file anew,
 # never into one that is hard-linked. Our cache may stand inside somebody's repository: git must not
 # look for one.
@@ -208,8 +214,51 @@ apply_patches() {
 			git -c core.autocrlf=false apply --whitespace=nowarn "${MAILS[i]}") >"$log" 2>&1 && continue
 		take_patches_back
 		die "patch $((i + 1)) of ${#MAILS[@]}, ${NAMES[i]}, does not apply to $SOURCE_NAME: $(
-			sed -n 's/^error: //p' "$log" | paste -sd ';' | sed 's/;/; /g')"
+			refusals "${MAILS[i]}" <"$log" | paste -sd ';' | sed 's/;/; /g')" 3
 	done
+}
+
+# What git apply refused, each hunk with its header, since the line alone may be of another version.
+refusals() {
+	local line path start
+	sed -n 's/^error: //p' | while IFS= read -r line; do
+		if [[ $line =~ ^patch\ failed:\ (.*):([0-9]+)$ ]]; then
+			path=${BASH_REMATCH[1]} start=${BASH_REMATCH[2]}
+			line+=" ($(awk -v path="$path" -v start="$start" '
+				/^\+\+\+ / {here = substr($2, 3) == path}
+				here && /^@@ / && $2 ~ "^-" start "(,|$)" {print; exit}' "$1"))"
+		fi
+		printf '%s\n' "$line"
+	done
+}
+
+# Which code the patches, applied in TREE_DIR, change: on both sides, since a function can come or go.
+touched() {
+	local path paths old new hunks
+	mapfile -t paths <"$TREE_DIR.patched"
+	old=$(mktemp "$CACHE/work/old.XXXXXX")
+	hunks=$(mktemp "$CACHE/work/hunks.XXXXXX")
+	CLEAN+=("$old" "$hunks")
+	for path in "${paths[@]}"; do
+		[[ $path == *.[ch] ]] || continue
+		new=$TREE_DIR/$path
+		[ -e "$new" ] || new=/dev/null
+		if [ -n "${TREE:-}" ]; then
+			in_tree git cat-file blob ":$path" >"$old" 2>/dev/null || : >"$old"
+		else
+			cat "$(pristine)/$path" >"$old" 2>/dev/null || : >"$old"
+		fi
+		git diff --no-index --no-color -U0 "$old" "$new" |
+			sed -n 's/^@@ -\([^ ]*\) +\([^ ]*\) @@.*/\1 \2/p' >"$hunks" || true
+		{
+			awk -v lines="$(cut -d' ' -f1 "$hunks" | paste -sd ' ')" -f "$CI/enclosing.awk" "$old"
+			awk -v lines="$(cut -d' ' -f2 "$hunks" | paste -sd ' ')" -f "$CI/enclosing.awk" "$new"
+		} | sed 's/^/function /'
+		awk -v lines=all -f "$CI/enclosing.awk" "$old" "$new" | sed 's/^/beside /'
+	done | sort -u | jq -Rn '[inputs | split(" ")] as $found
+		| {files: $ARGS.positional,
+		   functions: [$found[] | select(.[0] == "function") | .[1]],
+		   beside: [$found[] | select(.[0] == "beside") | .[1]]}' --args "${paths[@]}"
 }
 
 # --- configuration and make -------------------------------------------------------------------
@@ -225,18 +274,29 @@ configure() {
 	if [ "$(cat "$dir/obj/fragment.key" 2>/dev/null)" != "$CONFIG_KEY" ]; then
 		kmake -s tinyconfig >"$dir.log" 2>&1 || die "make tinyconfig failed: $(tail -n 1 "$dir.log") (log: $dir.log)"
 		cat "$FRAGMENT" "${EXTRA[@]}" >>"$dir/obj/.config"
+		awk 'NR == FNR { if (!/^#/) new[$1] = $2; next }
+			{ split($0, part, "=") }
+			part[1] in new { sub(part[1], new[part[1]]); print }' \
+			"$CI/kernel/renamed" "$FRAGMENT" "${EXTRA[@]}" >>"$dir/obj/.config"
 	fi
 	kmake -s olddefconfig >"$dir.log" 2>&1 || die "make olddefconfig failed: $(tail -n 1 "$dir.log") (log: $dir.log)"
 	lost=$(awk '
 		function symbol(line) { sub(/^# /, "", line); sub(/[ =].*/, "", line); return line }
+		FILENAME == ARGV[1] { if (!/^#/) new[$1] = $2; next }
 		!/^(# )?CONFIG_[A-Z0-9_a-z]+( is not set|=)/ { next }
 		FILENAME == ARGV[ARGC - 1] { have[symbol($0)] = $0; next }
 		{ want[symbol($0)] = $0 }
 		END {
-			for (s in want)
-				if (want[s] ~ /is not set$/ ? have[s] !~ /^(# .*)?$/ : have[s] != want[s])
-					printf "%s (found: %s)\n", want[s], have[s] == "" ? "absent" : have[s]
-		}' "$FRAGMENT" "${EXTRA[@]}" "$dir/obj/.config" | sort | paste -sd ';' | sed 's/;/; /g')
+			for (s in want) {
+				found = have[s]
+				if (found == "" && s in new) {
+					found = have[new[s]]
+					sub(new[s], s, found)
+				}
+				if (want[s] ~ /is not set$/ ? found !~ /^(# .*)?$/ : found != want[s])
+					printf "%s (found: %s)\n", want[s], found == "" ? "absent" : found
+			}
+		}' "$CI/kernel/renamed" "$FRAGMENT" "${EXTRA[@]}" "$dir/obj/.config" | sort | paste -sd ';' | sed 's/;/; /g')
 	[ -z "$lost" ] || die "did not survive olddefconfig of $SOURCE_NAME: $lost"
 	printf '%s\n' "$CONFIG_KEY" >"$dir/obj/fragment.key"
 }
@@ -271,11 +331,11 @@ keep_image() {
 	mkdir "$new"
 	cp "$TREE_DIR/obj/$IMAGE" "$TREE_DIR/obj/System.map" "$new/"
 	cp "$TREE_DIR/obj/.config" "$new/config"
-	jq -n --arg key "$IMAGE_KEY" --arg source "$SOURCE_NAME" --arg source_id "$SOURCE_ID" \
+	jq -n --arg key "$IMAGE_KEY" --arg arch "$ARCH" --arg source "$SOURCE_NAME" --arg source_id "$SOURCE_ID" \
 		--arg config "$(key <"$new/config")" --arg compiler "$COMPILER" \
 		--arg release "$(cat "$TREE_DIR/obj/include/config/kernel.release")" \
 		--argjson seconds "$BUILD_SECONDS" --arg patch_ids "$PATCH_IDS" \
-		'{schema: 1, key: $key, release: $release, source: $source, source_id: $source_id,
+		'{schema: 1, key: $key, arch: $arch, release: $release, source: $source, source_id: $source_id,
 		  patches: [$ARGS.positional, ($patch_ids | split("\n") | map(select(. != "")))]
 			| transpose | map({name: .[0], sha256: .[1]}),
 		  config: $config, compiler: $compiler, build_seconds: $seconds}' \
@@ -288,6 +348,7 @@ keep_image() {
 
 case $ARCH in
 x86_64) TARGET=bzImage IMAGE=arch/x86/boot/bzImage ;;
+um) TARGET=linux IMAGE=linux ;;
 esac
 
 find_source
@@ -300,7 +361,7 @@ BASE_KEY=$(printf '%s\n' "$SOURCE_ID" "$CONFIG_KEY" "$COMPILER" "$ARCH" | key)
 IMAGE_KEY=$BASE_KEY
 [ -z "$PATCH_IDS" ] || IMAGE_KEY=$(printf '%s\n%s' "$BASE_KEY" "$PATCH_IDS" | key)
 OUT=$CACHE/images/$IMAGE_KEY/${IMAGE##*/}
-if [ -e "$OUT" ]; then
+if ! $TOUCHED && [ -e "$OUT" ]; then
 	printf '%s\n' "$OUT"
 	exit 0
 fi
@@ -313,6 +374,14 @@ flock -n "$LOCK" || {
 	say "waiting for another build in $TREE_DIR"
 	flock "$LOCK"
 }
+if $TOUCHED; then
+	put_source
+	[ ${#MAILS[@]} -gt 0 ] || die "--touched: no patch was given" 2
+	apply_patches
+	touched
+	take_patches_back
+	exit 0
+fi
 if [ ! -e "$OUT" ]; then
 	put_source
 	NAME=$SOURCE_NAME

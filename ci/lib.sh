@@ -70,3 +70,17 @@ spawn() {
 	# shellcheck disable=SC2034
 	CHILD=$!
 }
+
+# fetch_series MSGID DIR: the mails of a posted series as an mbox in DIR; prints its path.
+fetch_series() {
+	[[ $1 == *@* && $1 != */* ]] || die "no such patch: $1" 2
+	need b4
+	b4 -q am -o "$2" -n series "$1" >/dev/null 2>"$2/b4.log" || true
+	[ -e "$2/series.mbx" ] || die "b4 could not fetch $1: $(tail -n 1 "$2/b4.log")"
+	printf '%s\n' "$2/series.mbx"
+}
+
+# The hash of everything that runs in a guest: records of two different ones are of two comparisons.
+programs_key() {
+	cat "$REPO/run.sh" "$REPO"/build/cases/* "$REPO/build/ci/init" 2>/dev/null | key
+}

@@ -7,7 +7,10 @@
  *   {"argv": [..], "cwd": "/..", "env": {"NAME": "value"}, "shell": false, "fifo": false}
  * fifo: the command and its children run under SCHED_FIFO, so that on the one CPU of an icount guest
  * no kernel thread and no other process preempts a region whose instructions are counted.
- * and finds there, in this order: started (init runs), what the command left,
+ * shell: it has the console's terminal. Under QEMU the share is 9p; under User-Mode Linux it is hostfs,
+ * and BEFORE_AFTER_SHARE of the kernel command line says where it lies in the guest's box.
+ *
+ * The host finds in the share, in this order: started (init runs), what the command left,
  * exit.json by rename: {"schema":1,"boot":UUID,"exit":N|null,"signal":N|null}.
  * Nothing here is timed. Errors go to the kernel's console, and leave no exit.json behind.
  */
@@ -52,39 +55,44 @@ static __attribute__((noreturn, format(printf, 1, 2))) void give_up(const char *
 }
 
 /* The host's directories that the guest needs a writable one of, and the kernel's own. */
-static const struct {
+static const struct place {
 	const char *type, *dir, *options;
-	unsigned long flags;
 	int optional;
 } mounts[] = {
-	{"proc", "/proc", NULL, 0, 0},
-	{"sysfs", "/sys", NULL, 0, 0},
-	{"devtmpfs", "/dev", NULL, 0, 0},
-	{"tmpfs", "/dev/shm", "mode=1777", 0, 0},
-	{"devpts", "/dev/pts", "ptmxmode=0666", 0, 1},
-	{"tmpfs", "/run", "mode=0755", 0, 0},
-	{"tmpfs", "/tmp", "mode=1777", 0, 0},
-	{"tmpfs", "/var/tmp", "mode=1777", 0, 1},
-	{"cgroup2", "/sys/fs/cgroup", NULL, 0, 1},
-	{"tracefs", "/sys/kernel/tracing", NULL, 0, 1},
-	{"9p", RESULTS, "trans=virtio,version=9p2000.L,msize=512000,cache=none", 0, 0},
+	{"proc", "/proc", NULL, 0},
+	{"sysfs", "/sys", NULL, 0},
+	{"devtmpfs", "/dev", NULL, 0},
+	{"tmpfs", "/dev/shm", "mode=1777", 0},
+	{"devpts", "/dev/pts", "ptmxmode=0666", 1},
+	{"tmpfs", "/run", "mode=0755", 0},
+	{"tmpfs", "/tmp", "mode=1777", 0},
+	{"tmpfs", "/var/tmp", "mode=1777", 1},
+	{"cgroup2", "/sys/fs/cgroup", NULL, 1},
+	{"tracefs", "/sys/kernel/tracing", NULL, 1},
 };
+
+static void mount_one(const char *source, const struct place *p)
+{
+	if (mkdir(p->dir, 0755) && errno != EEXIST && !p->optional)
+		give_up("mkdir %s: %s", p->dir, strerror(errno));
+	if (!mount(source, p->dir, p->type, 0, p->options))
+		return;
+	fprintf(stderr, "before-after init: mount %s on %s: %s\n", p->type, p->dir,
+		strerror(errno));
+	if (!p->optional)
+		give_up("cannot go on without %s", p->dir);
+}
 
 static void mount_all(void)
 {
-	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		const char *source = strcmp(mounts[i].type, "9p") ? mounts[i].type : "results";
+	const char *share = getenv("BEFORE_AFTER_SHARE");
+	const struct place results = {
+		share ? "hostfs" : "9p", RESULTS,
+		share ? share : "trans=virtio,version=9p2000.L,msize=512000,cache=none", 0};
 
-		if (mkdir(mounts[i].dir, 0755) && errno != EEXIST && !mounts[i].optional)
-			give_up("mkdir %s: %s", mounts[i].dir, strerror(errno));
-		if (!mount(source, mounts[i].dir, mounts[i].type, mounts[i].flags,
-			   mounts[i].options))
-			continue;
-		fprintf(stderr, "before-after init: mount %s on %s: %s\n", mounts[i].type,
-			mounts[i].dir, strerror(errno));
-		if (!mounts[i].optional)
-			give_up("cannot go on without %s", mounts[i].dir);
-	}
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++)
+		mount_one(mounts[i].type, &mounts[i]);
+	mount_one("results", &results);
 	if (symlink("/proc/self/fd", "/dev/fd"))
 		give_up("/dev/fd: %s", strerror(errno));
 }
@@ -126,12 +134,13 @@ static void enable_controllers(void)
 /* The command's output: a console of its own, so that the kernel's log stays the kernel's. */
 static void take_console(int shell)
 {
-	int fd = open("/dev/hvc0", O_RDWR | O_NOCTTY);
-
+	/* QEMU's second console; of User-Mode Linux, where the kernel's is a serial line, the first. */
+	const char *name = access("/dev/hvc0", F_OK) ? "/dev/tty0" : "/dev/hvc0";
+	int fd = open(name, O_RDWR | O_NOCTTY);
 	struct termios tty;
 
 	if (fd < 0 || tcgetattr(fd, &tty))
-		give_up("/dev/hvc0: %s", strerror(errno));
+		give_up("%s: %s", name, strerror(errno));
 	if (!shell) {
 		cfmakeraw(&tty);
 		tcsetattr(fd, TCSANOW, &tty);
@@ -224,7 +233,8 @@ int main(void)
 	command = json_load_file(RESULTS "/command.json", 0, &error);
 	if (!command)
 		give_up("command.json: line %d: %s", error.line, error.text);
-	fd = open(RESULTS "/started", O_WRONLY | O_CREAT, 0644);
+	/* One that is there is of this boot's first life: a reboot would run the command twice. */
+	fd = open(RESULTS "/started", O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
 		give_up("started: %s", strerror(errno));
 	close(fd);

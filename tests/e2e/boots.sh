@@ -1,18 +1,37 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What ci/boot.sh promises: a clean boot counts, any other is told from it within its timeout, the
-# guest cannot write the host, and no QEMU outlives the script.
+# guest cannot write the host, and no process of the guest outlives the script.
+#
+#   boots.sh [tcg|uml]      default: tcg
 set -euo pipefail
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-KERNEL=${KERNEL:-$("$REPO/ci/build-kernel.sh")}
+ENGINE=${1:-tcg}
+KERNEL=$("$REPO/ci/build-kernel.sh" --engine "$ENGINE")
+DISK=/dev/vda
+if [ "$ENGINE" = uml ]; then
+	# Its processes are known by the program, so that has a name of this test's.
+	DISK=/dev/ubda
+	cp "$KERNEL" "$SCRATCH/linux"
+	KERNEL=$SCRATCH/linux
+fi
 
 boot() {
-	"$REPO/ci/boot.sh" --kernel "$KERNEL" --engine tcg --results "$SCRATCH/results" "$@"
+	"$REPO/ci/boot.sh" --kernel "$KERNEL" --engine "$ENGINE" --results "$SCRATCH/results" "$@"
 }
 
-# failed_boot REASON OPTION..: the boot fails for this reason, keeps its console, leaves no QEMU.
+# guests_of DIR: the processes of the guest whose boot directory is DIR, and what starts them.
+guests_of() {
+	local exe
+	pgrep -f "qemu-system.*$1|uml-box.sh $1" || true
+	for exe in /proc/[0-9]*/exe; do
+		[[ $(readlink "$exe" 2>/dev/null) != "$SCRATCH/linux"* ]] || echo "$exe"
+	done
+}
+
+# failed_boot REASON OPTION..: the boot fails for this reason, keeps its console, leaves no process.
 failed_boot() {
 	local reason=$1 dir
 	dir=$(mktemp -d "$SCRATCH/boot.XXXXXX")
@@ -21,7 +40,8 @@ failed_boot() {
 	cat "$dir.said"
 	grep -q "boot failed: .*$reason" "$dir.said"
 	[ -e "$dir/console" ] || [ -e "$dir/qemu.log" ]
-	[ -z "$(qemus_of "$dir")" ]
+	[ ! -e "$dir/box" ]
+	[ -z "$(guests_of "$dir")" ]
 	[ ! -e "$SCRATCH/results/failed" ]
 }
 
@@ -42,10 +62,10 @@ records() {
 }
 
 boot_ids() {
-	local i
+	local i engine=$ENGINE
+	[ "$ENGINE" = uml ] || engine=icount # where nothing depends on chance
 	for i in 1 2; do
-		expect 0 "$REPO/ci/boot.sh" --kernel "$KERNEL" --engine icount --results "$SCRATCH/results" -- \
-			cat /proc/sys/kernel/random/boot_id >>"$SCRATCH/ids"
+		expect 0 boot --engine "$engine" -- cat /proc/sys/kernel/random/boot_id >>"$SCRATCH/ids"
 	done
 	cat "$SCRATCH/ids"
 	[ "$(sort -u "$SCRATCH/ids" | wc -l)" -eq 2 ]
@@ -54,16 +74,16 @@ boot_ids() {
 no_escape() {
 	local name before
 	name=escape-$$-$RANDOM
-	before=$(stat -c '%a %u %h %s %Y' "$REPO/Makefile" /etc/hostname)
+	before=$(stat -c '%a %u %h %s %Y' "$REPO/Makefile" /etc/hostname && cat /proc/sys/vm/stat_interval)
 	expect 0 boot -- "$REPO/tests/e2e/escape.sh" "$name"
-	[ "$before" = "$(stat -c '%a %u %h %s %Y' "$REPO/Makefile" /etc/hostname)" ]
-	[ ! -e "/$name" ] && [ ! -e "/etc/$name" ] && [ ! -e "/usr/local/$name" ] &&
-		[ ! -e "$REPO/tests/e2e/$name" ]
+	[ "$before" = "$(stat -c '%a %u %h %s %Y' "$REPO/Makefile" /etc/hostname && cat /proc/sys/vm/stat_interval)" ]
+	[ ! -e "/$name" ] && [ ! -e "/etc/$name" ] && [ ! -e "/usr/local/$name" ] && [ ! -e "/tmp/$name" ] &&
+		[ ! -e "/dev/$name" ] && [ ! -e "/dev/shm/$name" ] && [ ! -e "$REPO/tests/e2e/$name" ]
 }
 
 swap_disk() {
 	# shellcheck disable=SC2016
-	boot --swap 64M -- sh -c 'mkswap -q /dev/vda && swapon /dev/vda && grep -q vda /proc/swaps'
+	boot --swap 64M -- sh -c 'mkswap -q $0 && swapon $0 && grep -q "^$0" /proc/swaps' "$DISK"
 }
 
 panic() {
@@ -98,7 +118,13 @@ no_exit() {
 	failed_boot 'wrote no exit.json' -- perl -e 'syscall(169, 0xfee1dead, 672274793, 0x4321fedc, 0)'
 }
 
-# kill -9 of the script, at several moments of a boot: QEMU goes with it.
+# A guest that reboots instead would run its command again.
+reboots() {
+	failed_boot 'wrote no exit.json\|UML ended with' -- \
+		perl -e 'syscall(169, 0xfee1dead, 672274793, 0x01234567, 0)'
+}
+
+# kill -9 of the script, at several moments of a boot: the guest goes with it.
 killed() {
 	local after dir pid
 	for after in 0.3 1.5 4; do
@@ -108,12 +134,17 @@ killed() {
 		sleep "$after"
 		kill -KILL "$(pgrep -P "$pid" -f boot.sh || echo "$pid")" "$pid" 2>/dev/null || true
 		wait "$pid" 2>/dev/null || true
-		wait_for "[ -z \"\$(qemus_of $dir)\" ]"
+		wait_for "[ -z \"\$(guests_of $dir)\" ]"
 	done
 }
 
 usage() {
 	expect 2 boot --engine fast -- true
+	if [ "$ENGINE" = uml ]; then
+		expect 2 boot --cpus 2 -- true
+		expect 2 boot --memory 900G -- true
+		KERNEL=$("$REPO/ci/build-kernel.sh") expect 2 boot -- true
+	fi
 	expect 2 boot --memory lots -- true
 	expect 2 boot --cpus
 	expect 2 boot
@@ -129,8 +160,9 @@ check 'a panic is a failed boot' panic
 check 'a WARNING in the log is a failed boot' oops
 check 'a hang ends at the timeout' hang
 check 'an image that is none' no_kernel
-check 'an image that does not boot' dead_kernel
+[ "$ENGINE" = uml ] || check 'an image that does not boot' dead_kernel
 check 'a guest that goes without exit.json' no_exit
-check 'kill -9 leaves no QEMU' killed
+check 'a guest that reboots' reboots
+check 'kill -9 leaves no process' killed
 check 'usage errors' usage
 finish

@@ -94,8 +94,8 @@ tree() {
 # A patch of a kernel that this one is not: which, and where, is the error; nothing stays patched.
 does_not_apply() {
 	fake_tree
-	said 1 "$BUILD" --source "$FAKE" --patch "$SCRATCH/two.patch" --patch "$SCRATCH/other.patch"
-	one_line 'patch 2 of 2, other.patch, does not apply to .*mm/shmem.c:10'
+	said 3 "$BUILD" --source "$FAKE" --patch "$SCRATCH/two.patch" --patch "$SCRATCH/other.patch"
+	one_line 'patch 2 of 2, other.patch, does not apply to .*mm/shmem.c:10 (@@ -10,3 +10,3 @@)'
 	[ -z "$(find "$SCRATCH/cache" -name '*.patched')" ]
 	image_is 'one a b c d e two' "$FAKE"
 }
@@ -112,7 +112,7 @@ mbox() {
 		cat "$SCRATCH/$file.patch"
 		echo
 	done >>"$SCRATCH/series.mbox"
-	said 1 "$BUILD" --source "$FAKE" --patch "$SCRATCH/series.mbox"
+	said 3 "$BUILD" --source "$FAKE" --patch "$SCRATCH/series.mbox"
 	one_line 'patch 2 of 2, mm: other (series.mbox), does not apply'
 }
 
@@ -133,7 +133,7 @@ lost_symbol() {
 
 usage() {
 	said 2 "$BUILD" --source nowhere
-	one_line 'expected linux-source-VERSION, a source tree or TREE@REF'
+	one_line 'expected linux-source-VERSION, a tarball, a source tree or TREE@REF'
 	said 2 "$BUILD" --source linux-source-0.1
 	one_line 'apt-get install linux-source-0.1'
 	fake_tree

@@ -3,7 +3,7 @@
 # Which code ran, told by one boot of one kernel: base and each treatment run the code of one side of
 # each claim, and the rates of calls are exact. Nothing of it depends on how fast or busy the host is.
 #
-#   codepath.sh [TREATMENT..]     default: base and all of them
+#   codepath.sh [WHAT..]     base, base-dirty-reclaim or a treatment; default: all of them
 set -euo pipefail
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -99,7 +99,6 @@ of() {
 		check 'base: single pages of tmpfs, single shadow entries, batches of pages' single base \
 			"$SHMEM_BEFORE" "$TRUNCATE_BEFORE" "$INVALIDATE_BEFORE" "$PAGES_AFTER"
 		check 'base: the neighbour punches single pages' neighbour base before
-		check 'base: a flush a page written' reclaim base before
 		check 'the ways to count agree and give back what they set' ways
 		;;
 	6.12-shmem-batch-remove)
@@ -119,12 +118,13 @@ of() {
 		check "$1 is told from base" single "$1" \
 			"$SHMEM_BEFORE" "$TRUNCATE_BEFORE" "$INVALIDATE_BEFORE" "$PAGES_BEFORE"
 		;;
+	base-dirty-reclaim) check 'base: a flush a page written' reclaim base before ;;
 	6.12-dirty-tlb-batch) check "$1: a flush a batch" reclaim "$1" after ;;
 	*) check "a treatment named $1" false ;;
 	esac
 }
 
 [ $# -gt 0 ] || set -- base 6.12-shmem-batch-remove 6.12-shadow-truncate 6.12-shadow-invalidate \
-	6.12-unbatch-pagecache-truncate 6.12-dirty-tlb-batch
+	6.12-unbatch-pagecache-truncate base-dirty-reclaim 6.12-dirty-tlb-batch
 for kernel; do of "$kernel"; done
 finish

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The end-to-end tests: kernels built, booted and compared. Skipped, saying so, where that cannot be.
+#
+#   run.sh [long]      long: what takes too long for every change: all treatments, and User-Mode Linux,
+#                      whose kernel is one of its own
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -15,8 +18,20 @@ done
 	exit 0
 }
 failed=0
-for part in build boots treatments codepath; do
-	echo "# $part"
-	"./$part.sh" || failed=1
-done
+part() {
+	echo "# $*"
+	"./$1.sh" "${@:2}" || failed=1
+}
+if [ "${1:-}" = long ]; then
+	part boots uml
+	part treatments all
+	part codepath
+	part try uml
+else
+	part build
+	part boots
+	part treatments
+	part codepath base 6.12-shmem-batch-remove
+	part try
+fi
 exit "$failed"
