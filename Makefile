@@ -303,6 +303,12 @@ fuzz-run: $(FUZZ_BINS)
 		rm -rf "$$new"; \
 	done
 
+# --- where kernel people already run tests (ci/kselftest, ci/lkp, ci/lava, ci/tmt): docs/integrations.md
+
+.PHONY: install-kselftest
+install-kselftest: all
+	@BEFORE_AFTER_BUILD=$(BUILD) ci/kselftest/install.sh '$(DEST)'
+
 .PHONY: clean FORCE
 FORCE:
 clean:
