@@ -190,13 +190,22 @@ lint:
 # --- installing ---
 
 LIBEXEC := $(PREFIX)/libexec/before-after
+CLAIMS := $(PREFIX)/share/before-after/cases
+MANDIR := $(PREFIX)/share/man
+COMPLETION := $(PREFIX)/share/bash-completion/completions
 .PHONY: install
 install: all
-	install -d $(DESTDIR)$(LIBEXEC)/build/cases $(DESTDIR)$(LIBEXEC)/cases $(DESTDIR)$(PREFIX)/bin
+	install -d $(addprefix $(DESTDIR),$(LIBEXEC)/build/cases $(CLAIMS) $(PREFIX)/bin \
+		$(MANDIR)/man1 $(MANDIR)/man5 $(COMPLETION))
 	install -m 755 $(CASE_BINS) $(DESTDIR)$(LIBEXEC)/build/cases
 	install -m 755 $(BUILD)/compare $(DESTDIR)$(LIBEXEC)/build
 	install -m 755 run.sh $(DESTDIR)$(LIBEXEC)
-	install -m 644 $(wildcard cases/*.json) $(DESTDIR)$(LIBEXEC)/cases
+	install -m 644 $(foreach c,$(CASE_NAMES),$(wildcard cases/$(c).*.json)) $(DESTDIR)$(CLAIMS)
+	ln -sfn ../../share/before-after/cases $(DESTDIR)$(LIBEXEC)/cases
+	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 docs/man/*.5 $(DESTDIR)$(MANDIR)/man5
+	install -m 644 ci/completion/before-after $(DESTDIR)$(COMPLETION)
+	ln -sf before-after $(DESTDIR)$(COMPLETION)/before-after-compare
 	ln -sf ../libexec/before-after/run.sh $(DESTDIR)$(PREFIX)/bin/before-after
 	ln -sf ../libexec/before-after/build/compare $(DESTDIR)$(PREFIX)/bin/before-after-compare
 
@@ -305,7 +314,10 @@ fuzz-run: $(FUZZ_BINS)
 
 # --- where kernel people already run tests (ci/kselftest, ci/lkp, ci/lava, ci/tmt): docs/integrations.md
 
-.PHONY: install-kselftest
+.PHONY: install-kselftest deb
+deb:
+	@ci/debian/build.sh
+
 install-kselftest: all
 	@BEFORE_AFTER_BUILD=$(BUILD) ci/kselftest/install.sh '$(DEST)'
 
