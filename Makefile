@@ -321,6 +321,26 @@ deb:
 install-kselftest: all
 	@BEFORE_AFTER_BUILD=$(BUILD) ci/kselftest/install.sh '$(DEST)'
 
+# What is missing in a case, or of one, said to whoever adds it; the template is held to the same.
+TEMPLATE := $(BUILD)/tests/template/template
+DECLARATIONS := $(CASE_NAMES:%=$(BUILD)/tests/declarations/%) $(BUILD)/tests/declarations/template
+DECLARATION_OBJS := $(call obj,tests/integrations/declaration.c) $(BUILD)/libcase.a $(BUILD)/libcompare.a
+$(TEMPLATE): $(call obj,tests/template/template.c) $(BUILD)/libcase.a
+	$(call LINK,$(CASE_LIBS))
+$(BUILD)/tests/declarations/template: $(call obj,tests/template/template.c) $(DECLARATION_OBJS)
+	$(call LINK,$(GSL_LIBS) $(CASE_LIBS) -lm)
+$(CASE_NAMES:%=$(BUILD)/tests/declarations/%): $(BUILD)/tests/declarations/%: $(BUILD)/obj/cases/%.o \
+		$(DECLARATION_OBJS)
+	$(call LINK,$(GSL_LIBS) $(CASE_LIBS) -lm)
+.PHONY: check-cases check-integrations
+check-cases: $(DECLARATIONS) $(TEMPLATE) $(COMPARE_BIN)
+	@CC="$(CC)" BEFORE_AFTER_BUILD=$(BUILD) BEFORE_AFTER_LIBS="$(SANITIZE) $(GSL_LIBS) $(CASE_LIBS) -lm -pthread" \
+		tests/integrations/cases.sh
+
+check-integrations: all check-cases
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh
+check: check-integrations
+
 .PHONY: clean FORCE
 FORCE:
 clean:

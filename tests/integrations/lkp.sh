@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# LKP: what is generated from the cases, parse and its fixtures, a job at smoke scale.
+set -euo pipefail
+# shellcheck source=tests/integrations/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+generated() {
+	mkdir "$work/lkp"
+	ci/lkp/generate.sh "$work/lkp"
+	local file
+	for file in programs/before-after/include jobs/before-after.yaml index.yaml; do
+		diff -u "ci/lkp/$file" "$work/lkp/$file" || {
+			echo "it is written anew by: ci/lkp/generate.sh ci/lkp"
+			return 1
+		}
+	done
+}
+
+fixtures() {
+	local fixture
+	for fixture in ci/lkp/spec/fixtures/stats/before-after/*.yaml; do
+		ci/lkp/programs/before-after/parse <"${fixture%.yaml}" | diff -u "$fixture" -
+		fails grep -vE '^[^[:space:]]+: -?[0-9.]+([eE][-+]?[0-9]+)?$' "$fixture"
+	done
+}
+
+lkp_yaml() {
+	yaml_lint ci/lkp/jobs/before-after.yaml ci/lkp/index.yaml ci/lkp/programs/before-after/meta.yaml
+	# An include is YAML once its lines of Ruby are gone.
+	grep -v '^%' ci/lkp/programs/before-after/include | yamllint -d '{rules: {key-ordering: disable}}' -
+}
+
+lkp_shell() {
+	# Variables and functions come from the job and from LKP's own libraries.
+	shellcheck -e SC1091,SC2154 ci/lkp/programs/before-after/run ci/lkp/programs/before-after/pkg/PKGBUILD
+	# LKP reads a program's parameters from the comments at its head.
+	local parameter
+	while read -r parameter; do
+		grep -q "[\${]$parameter\b" ci/lkp/programs/before-after/run
+		grep -q "^  $parameter:" ci/lkp/programs/before-after/meta.yaml
+	done < <(sed -n 's/^# - //p' ci/lkp/programs/before-after/run)
+	for parameter in depends depends-dev; do
+		LC_ALL=C sort -fuc "ci/lkp/programs/before-after/pkg/$parameter"
+	done
+}
+
+# The program itself, with as much of LKP as it uses.
+lkp_runs() {
+	mkdir -p "$work/src/lib" "$work/benchmarks" "$work/result"
+	printf '%s\n' 'die() { echo "$@" >&2; exit 99; }' >"$work/src/lib/debug.sh"
+	printf '%s\n' 'log_cmd() { echo "$@"; "$@"; }' >"$work/src/lib/reproduce-log.sh"
+	# shellcheck disable=SC2016
+	printf '%s\n' 'cd_benchmark() { cd "$BENCHMARK_ROOT/$1"; }' >"$work/src/lib/run.sh"
+	make -s install PREFIX="$work/benchmarks/before-after"
+	LKP_SRC=$work/src BENCHMARK_ROOT=$work/benchmarks TMP_RESULT_ROOT=$work/result \
+		test=shmem-truncate variant=op=punch scale=smoke runs=2 \
+		ci/lkp/programs/before-after/run >"$work/lkp.out"
+	ci/lkp/programs/before-after/parse <"$work/lkp.out" >"$work/lkp.stats"
+	cat "$work/lkp.stats"
+	grep -qE '^shmem-truncate\.op=punch_folio=4k_fill=fallocate_state=resident\.time: [0-9.]+$' "$work/lkp.stats"
+	grep -qx 'workload: 8192' "$work/lkp.stats"
+	[[ $(wc -l <"$work/lkp.stats") == $(cut -d: -f1 "$work/lkp.stats" | sort -u | wc -l) ]]
+}
+
+check 'lkp: include, job and index are those of the cases' generated
+check 'lkp: parse gives the fixtures' fixtures
+! has 'lkp: yamllint' yamllint || check 'lkp: yamllint' lkp_yaml
+! has 'lkp: shellcheck' shellcheck || check 'lkp: shellcheck, parameters, depends' lkp_shell
+check 'lkp: run and parse, a job at smoke scale' lkp_runs
+
+finish
