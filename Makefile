@@ -337,7 +337,7 @@ check-cases: $(DECLARATIONS) $(TEMPLATE) $(COMPARE_BIN)
 	@CC="$(CC)" BEFORE_AFTER_BUILD=$(BUILD) BEFORE_AFTER_LIBS="$(SANITIZE) $(GSL_LIBS) $(CASE_LIBS) -lm -pthread" \
 		tests/integrations/cases.sh
 
-check-integrations: all check-cases
+check-integrations: all check-cases $(GUEST_INIT)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh
 check: check-integrations
 

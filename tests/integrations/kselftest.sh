@@ -50,6 +50,7 @@ configuration() {
 built() {
 	make -C "$selftests" TARGETS=before-after
 	make -C "$selftests" TARGETS=before-after run_tests >"$work/run_tests"
+	cat "$work/run_tests"
 	grep -qx '1\.\.[1-9]' "$work/run_tests"
 	fails grep '^not ok' "$work/run_tests"
 	grep -q '^ok [0-9] selftests: before-after: shmem-truncate.sh$' "$work/run_tests"
@@ -117,6 +118,7 @@ flattened() {
 	./run_kselftest.sh -l >"$work/list"
 	grep -qx before-after:shmem-truncate.sh "$work/list"
 	BEFORE_AFTER_RESULTS=$work/records ./run_kselftest.sh -c before-after >"$work/run_kselftest"
+	cat "$work/run_kselftest"
 	fails grep '^not ok' "$work/run_kselftest"
 	grep -q '^ok [0-9] selftests: before-after: shmem-truncate.sh$' "$work/run_kselftest"
 	# The records are as those of run.sh: the comparator reads them, and the measuring code is the same.
@@ -124,6 +126,26 @@ flattened() {
 	grep -q '^## shmem-truncate' "$work/single"
 	jq -e --arg hash "$(sed -n 's/.*"\(.*\)".*/\1/p' "$BEFORE_AFTER_BUILD/measure_hash.h")" \
 		'all(.invocations[]; .match.measure_hash == $hash)' "$work/records"/*/*.env.json
+}
+
+# A guest's /tmp is its own, so the layout lies below the project; the runner wants a /dev/stdout.
+in_a_guest() {
+	local kernel layout=$BEFORE_AFTER_BUILD/kselftest said=$work/guest.said
+	kernel=$(ci/build-kernel.sh)
+	rm -rf "$layout"
+	cp -a "$work/unpacked" "$layout"
+	ci/boot.sh --kernel "$kernel" --engine icount --memory 1G --results "$work/guest" -- sh -c "
+		ln -sf /proc/self/fd/1 /dev/stdout
+		export BEFORE_AFTER_RESULTS=/run/results BEFORE_AFTER_LABEL=guest
+		export BEFORE_AFTER_ENGINE_INFO=/run/results/engine.json
+		exec $layout/run_kselftest.sh -t before-after:shmem-truncate.sh -t before-after:shadow-entries.sh" \
+		>"$said"
+	cat "$said"
+	fails grep '^not ok' "$said"
+	[[ $(grep -c '^ok [12] selftests: before-after: [a-z-]*.sh' "$said") == 2 ]]
+	jq -e 'all(.invocations[]; .match.engine == "icount")' "$work"/guest/guest/*.env.json
+	jq -se 'map(select(.status == "ok")) | length >= 11' "$work"/guest/guest/*.jsonl
+	rm -r "$layout"
 }
 
 check 'kselftest: config has what the cases declare, and our guests have it' configuration
@@ -135,6 +157,11 @@ if tree=$(kernel_tree); then
 	! has 'kselftest: kunit.py' python3 || check 'kselftest: kunit.py parses the output' kunit_parses
 	! has 'kselftest: gen_tar and run_kselftest.sh' rsync ||
 		check 'kselftest: gen_tar, run_kselftest.sh -c before-after, records' flattened
+	if [[ ! -x $work/unpacked/run_kselftest.sh ]] || ! command -v "qemu-system-$(uname -m)" >/dev/null; then
+		skip 'kselftest: in a guest' 'no installed layout, or no QEMU'
+	else
+		check 'kselftest: in a guest of ours' in_a_guest
+	fi
 else
 	skip 'kselftest in a kernel tree' 'no kernel source (Debian package linux-source)'
 fi

@@ -5,6 +5,8 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
+# What the make that runs us was told is not for the makes of a kernel tree or of a package.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 readonly top=$PWD build=${BEFORE_AFTER_BUILD:-build}
 export BEFORE_AFTER_BUILD=$top/${build#"$top/"}
