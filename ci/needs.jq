@@ -6,6 +6,7 @@ def known($table; $what): . as $key | $table[$key] // error("needs.jq: wanted a 
 
 # What stands in no list of needs, because the case finds out at run time which of several it can use.
 def chosen_at_run_time: {
+	"dirty-reclaim": ["LRU_GEN"],
 	"pagecache-truncate": ["BLK_DEV_LOOP", "BLK_DEV_RAM", "EXT4_FS"],
 	"shmem-truncate": ["TRANSPARENT_HUGEPAGE"],
 }[.case] // [];
