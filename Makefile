@@ -336,14 +336,18 @@ $(BUILD)/tests/declarations/template: $(call obj,tests/template/template.c) $(DE
 $(CASE_NAMES:%=$(BUILD)/tests/declarations/%): $(BUILD)/tests/declarations/%: $(BUILD)/obj/cases/%.o \
 		$(DECLARATION_OBJS)
 	$(call LINK,$(GSL_LIBS) $(CASE_LIBS) -lm)
-.PHONY: check-cases check-integrations
+.PHONY: check-cases check-integrations check-integrations-long
 check-cases: $(DECLARATIONS) $(TEMPLATE) $(COMPARE_BIN)
 	@CC="$(CC)" BEFORE_AFTER_BUILD=$(BUILD) BEFORE_AFTER_LIBS="$(SANITIZE) $(GSL_LIBS) $(CASE_LIBS) -lm -pthread" \
 		tests/integrations/cases.sh
 
 check-integrations: all check-cases $(GUEST_INIT)
-	@BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh kselftest lkp lava tmt install
 check: check-integrations
+# The layout in a guest, and the Debian package, where lintian and debhelper are.
+check-long: check-integrations-long
+check-integrations-long: all check-cases $(GUEST_INIT)
+	@BEFORE_AFTER_LONG=1 BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh kselftest debian
 
 .PHONY: clean FORCE
 FORCE:

@@ -9,7 +9,7 @@ set -eu
 build='gcc make pkg-config libjansson-dev zlib1g-dev libgsl-dev libfuse3-dev libyaml-dev'
 run='jq stress-ng fio numactl util-linux fuse3 e2fsprogs xfsprogs'
 tests='libcmocka-dev shellcheck cppcheck clang-format clang libclang-rt-dev strace procps python3
-	yamllint mandoc lintian debhelper rsync lava-common'
+	yamllint mandoc rsync'
 kernels='qemu-system-x86 linux-source flex bison bc libelf-dev libssl-dev xz-utils patch cpio gnuplot-nox'
 
 fedora='gcc make pkgconf jansson-devel zlib-devel gsl-devel fuse3-devel libyaml-devel jq stress-ng fio numactl
@@ -37,6 +37,11 @@ newest() { # PATTERN FALLBACK
 	found=$(apt-cache pkgnames "$2" 2>/dev/null | grep -E "^$1\$" | sort -V | tail -n 1)
 	echo "${found:-$2}"
 }
+# The kernel that treatments are for and ci/build-kernel.sh takes by default, else the newest.
+source_package() {
+	apt-cache pkgnames linux-source-6.12 2>/dev/null | grep -x linux-source-6.12 ||
+		newest 'linux-source-[0-9.]*' linux-source
+}
 installed() {
 	dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed
 }
@@ -47,7 +52,7 @@ missing() {
 	for package in $build $run $perf $tests $kernels; do
 		case $package in
 		libclang-rt-dev) package=$(newest "libclang-rt-$clang-dev" libclang-rt) ;;
-		linux-source) package=$(newest 'linux-source-[0-9.]*' linux-source) ;;
+		linux-source) package=$(source_package) ;;
 		esac
 		installed "$package" || echo "$package"
 	done

@@ -32,6 +32,5 @@ else
 	part boots
 	part treatments
 	part codepath base 6.12-shmem-batch-remove
-	part try
 fi
 exit "$failed"

@@ -158,7 +158,9 @@ if tree=$(kernel_tree); then
 	! has 'kselftest: kunit.py' python3 || check 'kselftest: kunit.py parses the output' kunit_parses
 	! has 'kselftest: gen_tar and run_kselftest.sh' rsync ||
 		check 'kselftest: gen_tar, run_kselftest.sh -c before-after, records' flattened
-	if [[ ! -x $work/unpacked/run_kselftest.sh ]] || ! command -v "qemu-system-$(uname -m)" >/dev/null; then
+	if [[ -z ${BEFORE_AFTER_LONG:-} ]]; then
+		skip 'kselftest: in a guest' 'make check-long has it'
+	elif [[ ! -x $work/unpacked/run_kselftest.sh ]] || ! command -v "qemu-system-$(uname -m)" >/dev/null; then
 		skip 'kselftest: in a guest' 'no installed layout, or no QEMU'
 	else
 		check 'kselftest: in a guest of ours' in_a_guest
