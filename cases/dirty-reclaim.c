@@ -13,7 +13,6 @@
 
 #include "case/case.h"
 #include "sys/cgroup.h"
-#include "sys/cpus.h"
 #include "sys/reclaim.h"
 #include "sys/reclaim_counts.h"
 #include "sys/stressng.h"
@@ -26,12 +25,8 @@ static struct stressng_result result;
 static void setup(void)
 {
 	const char *method = strcmp(scale_name(), "documented") ? "rand-set" : "all";
-	int cpu[2];
 	char *made;
 
-	/* A guest of one CPU (icount, User-Mode Linux) has no TLB to shoot down. */
-	if (!cpus_two(cpu))
-		run_skip("wanted two CPUs, found one: give the guest or the cpuset another");
 	reclaim_single_pages(opt("lru"));
 	swap_use(opt("swap"), param("size"));
 	made = memcg_create("dirty-reclaim");
@@ -91,6 +86,8 @@ static const struct case_decl dirty_reclaim = {
 	.needs = {.root = true,
 		  .memory = {"size", 600, 64 << 20},
 		  .commands = LIST("stress-ng", "mkswap", "blkid"),
+		  /* Without it (User-Mode Linux) reclaim has no flush to put off. */
+		  .kconfig = LIST("CONFIG_ARCH_WANT_BATCHED_UNMAP_TLB_FLUSH"),
 		  .controllers = LIST("memory")},
 	.options = {{"swap", "where it is swapped to", LIST("device", "file", "zram", "host")},
 		    {"lru", "which LRU reclaim works on", LIST("mglru", "classic")},

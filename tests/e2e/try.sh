@@ -77,10 +77,11 @@ documented() {
 	[ "$TIMES" = none ] || says "Times under $TIMES"
 }
 
-# Held against no table the kernels are compared as they are; the records are there already.
+# Held against no table the kernels are compared as they are; the records are there already. Every row
+# counts then, and short ones are open at times.
 unknown() {
 	local start=$SECONDS
-	reply "$WANT" "$SCRATCH/shadow.mbox" --base linux-source-6.12 --times "$TIMES" --claim none
+	reply '[013]' "$SCRATCH/shadow.mbox" --base linux-source-6.12 --times "$TIMES" --claim none
 	says "Tested: $TITLE" 'No documented table is known of this series' 'improved'
 	[ $((SECONDS - start)) -le 60 ]
 }

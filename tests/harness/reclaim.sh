@@ -91,7 +91,6 @@ else
 	skips no-mglru 'wanted a kernel with CONFIG_LRU_GEN' "$reclaim" --variant swap=zram
 fi
 skips one-cpu 'wanted two CPUs, found one' taskset -c 0 "$neighbour"
-skips one-cpu-reclaim 'wanted two CPUs, found one' taskset -c 0 "$reclaim"
 skips not-root 'wanted root, found uid 65534' setpriv --reuid 65534 --clear-groups \
 	env BEFORE_AFTER_RUN_DIR="$tmp/none" "$reclaim"
 sed 's/^\(memory\t.*\t\)1$/\10/' /proc/cgroups >"$tmp/cgroups"
