@@ -95,7 +95,8 @@ moves() {
 # What several CPUs do to each other, counted under the interpreter with a thread for each: two boots
 # settle nothing, but the direction of so large a difference shows.
 moves_shared() {
-	local name=$1 cpus=(--engine tcg --cpus 2 --swap 1G -- --case dirty-reclaim --scale smoke --runs 2)
+	local name=$1 cpus=(--engine tcg --cpus 2 --swap 1G -- --case dirty-reclaim --scale smoke --runs 2
+		--variant "swap=device,end=ops" --events "")
 	boots "shared-base-$3" "$(image_of "$TREATMENTS/$1.json")" 2 "${cpus[@]}"
 	boots "shared-$name" "$2" 2 "${cpus[@]}"
 	compare "shared-base-$3" "shared-$name" "$RESULTS/shared-$name.json"
