@@ -21,8 +21,9 @@ one_line() {
 }
 
 cached() {
-	local image start=$SECONDS
-	image=$("$BUILD")
+	local image start
+	image=$("$BUILD") # minutes, the first time
+	start=$SECONDS
 	[ -s "$image" ]
 	jq -e '.schema == 1 and .patches == [] and .key' "${image%/*}/image.json"
 	[ "$("$BUILD")" = "$image" ]
