@@ -13,7 +13,8 @@ def chosen_at_run_time: {
 
 def kconfig: [
 	"PERF_EVENTS", "SHMEM", "TMPFS", chosen_at_run_time[],
-	(.needs.kconfig[] | ltrimstr("CONFIG_")),
+	# ARCH_ symbols are an architecture's own: nobody can set them.
+	(.needs.kconfig[] | ltrimstr("CONFIG_") | select(startswith("ARCH_") | not)),
 	(.needs.devices[] | known({"/dev/fuse": ["FUSE_FS"]}; "device")[]),
 	(.needs.controllers[] | known({"memory": ["CGROUPS", "MEMCG"]}; "controller")[]),
 	(.needs.commands[] | known({"mkswap": ["SWAP", "ZRAM"], "blkid": [], "stress-ng": [], "fio": []};
