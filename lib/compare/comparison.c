@@ -301,7 +301,7 @@ static void second_opinions(struct comparison *comparison, struct result_row *ro
 	enum verdict other;
 
 	row->permutation = NAN;
-	row->welch = (struct stats_difference){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+	row->welch = stats_no_difference;
 	if (before->boots < 4 || after->boots < 4)
 		return;
 	row->welch = stats_welch(before->boot_logs, before->boots, after->boot_logs, after->boots,
@@ -471,8 +471,7 @@ static struct result_row *new_row(struct comparison *comparison, const struct cl
 		.run_cost_ns = NAN,
 		.expected = NAN};
 	row->before.middle = row->after.middle = NAN;
-	row->difference = row->welch =
-		(struct stats_difference){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+	row->difference = row->welch = stats_no_difference;
 	return row;
 }
 

@@ -107,20 +107,16 @@ static void finish(struct stats_difference *difference, double level)
 	difference->p = 2 * gsl_cdf_tdist_Q(fabs(difference->t), difference->df);
 }
 
+const struct stats_difference stats_no_difference = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
 /* The difference of the means, nothing else being known of it yet. */
 static struct stats_difference plain_difference(const double *before, size_t nbefore,
 						const double *after, size_t nafter)
 {
-	return (struct stats_difference){.d = stats_mean(after, nafter) -
-					      stats_mean(before, nbefore),
-					 .se = NAN,
-					 .df = NAN,
-					 .low = NAN,
-					 .high = NAN,
-					 .s = NAN,
-					 .s_raw = NAN,
-					 .t = NAN,
-					 .p = NAN};
+	struct stats_difference result = stats_no_difference;
+
+	result.d = stats_mean(after, nafter) - stats_mean(before, nbefore);
+	return result;
 }
 
 /*

@@ -40,6 +40,8 @@ struct stats_difference {
 	double s_raw; /* before the floor */
 	double t, p;  /* of a difference of 0, two-sided */
 };
+/* Of which nothing is known: every member is NaN. */
+extern const struct stats_difference stats_no_difference;
 
 /* The least spread between boots that the noise within them implies; see stats.c. */
 double stats_floor(double within_variance, double runs, double efficiency);
