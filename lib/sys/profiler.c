@@ -43,52 +43,45 @@ static char *filter_text(void)
 	return text;
 }
 
-static bool starts_with(const char *name, const char *wanted)
+/* Whether nobody uses ftrace here, going by the profiler's switch and the filter that is set. */
+static bool is_free(const char *on, const char *set)
 {
-	char *text = tracefs_read(name);
-	bool so = text && !strncmp(text, wanted, strlen(wanted));
+	char *tracer = tracefs_read("current_tracer");
+	/* A line with a colon is a command, "schedule:traceoff", which would be set twice. */
+	bool so = on[0] == '0' && tracer && !strncmp(tracer, "nop", 3) && !strchr(set, ':');
 
-	free(text);
+	free(tracer);
 	return so;
 }
 
 bool profiler_open(char *why, size_t size)
 {
-	char *old;
+	char *on, *set = NULL;
+	bool ok = false;
 
 	if (!tracefs_mount(why, size))
 		return false;
 	count = 0;
-	old = tracefs_read(enabled);
-	if (!old) {
-		snprintf(why, size, "wanted %s in tracefs, found: %s", enabled, strerror(errno));
-		return false;
-	}
-	free(old);
-	old = filter_text();
-	if (!old) {
-		snprintf(why, size, "wanted %s in tracefs, found: %s", filter, strerror(errno));
-		return false;
-	}
-	/* A line with a colon is a command, "schedule:traceoff", which would be set twice. */
-	if (!starts_with(enabled, "0") || !starts_with("current_tracer", "nop") ||
-	    strchr(old, ':')) {
+	on = tracefs_read(enabled);
+	if (on)
+		set = filter_text();
+	if (!set) {
+		snprintf(why, size, "wanted %s in tracefs, found: %s", on ? filter : enabled,
+			 strerror(errno));
+	} else if (!is_free(on, set)) {
 		snprintf(why, size, "somebody else traces functions here");
-		free(old);
-		return false;
-	}
-	/* Where it is off, all functions would read as never called. */
-	if (file_number("/proc/sys/kernel/ftrace_enabled") == 0) {
+	} else if (file_number("/proc/sys/kernel/ftrace_enabled") == 0) {
+		/* All functions would read as never called. */
 		snprintf(why, size, "wanted kernel.ftrace_enabled 1, found 0");
-		free(old);
-		return false;
+	} else {
+		own(&profiler_kind, json_pack("{s:s}", "filter", set));
+		ok = tracefs_write(filter, O_TRUNC, "");
+		if (!ok)
+			snprintf(why, size, "%s: %s", filter, strerror(errno));
 	}
-	own(&profiler_kind, json_pack("{s:s}", "filter", old));
-	free(old);
-	if (tracefs_write(filter, O_TRUNC, ""))
-		return true;
-	snprintf(why, size, "%s: %s", filter, strerror(errno));
-	return false;
+	free(on);
+	free(set);
+	return ok;
 }
 
 bool profiler_define(const char *function, char *why, size_t size)
