@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/list.h"
 #include "case/run.h"
 
 struct run run;
@@ -52,11 +53,8 @@ static int param_find(const char *name)
 static const char *one_of(const char *const *list, size_t stride, char *buf, size_t size)
 {
 	buf[0] = '\0';
-	for (; list && *list; list = (const char *const *)((const char *)list + stride)) {
-		size_t used = strlen(buf);
-
-		snprintf(buf + used, size - used, "%s%s", used ? "|" : "", *list);
-	}
+	for (; list && *list; list = (const char *const *)((const char *)list + stride))
+		list_add(buf, size, "|", "%s", *list);
 	return buf;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/list.h"
 #include "sys/command.h"
 #include "sys/vmstat.h"
 
@@ -64,14 +65,11 @@ void perf_probe(struct perf *perf)
 	memcpy(wanted, perf->events, sizeof(wanted));
 	perf->events[0] = '\0';
 	for (event = strtok_r(wanted, ",", &save); event; event = strtok_r(NULL, ",", &save)) {
-		size_t used = strlen(perf->events);
-
 		if (try_events(perf, event, said, sizeof(said))) {
 			first_line(said);
 			json_object_set_new(perf->dropped, event, absent(said));
 		} else {
-			snprintf(perf->events + used, sizeof(perf->events) - used, "%s%s",
-				 used ? "," : "", event);
+			list_add(perf->events, sizeof(perf->events), ",", "%s", event);
 		}
 	}
 	if (!*perf->events)

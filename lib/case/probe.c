@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "case/list.h"
 #include "sys/breakpoint.h"
 #include "sys/kprobe.h"
 #include "sys/profiler.h"
@@ -87,12 +88,9 @@ static void for_each(const char *list, bool tracepoints,
 
 static void add_event(struct perf *perf, const char *event, const char *function, const char *by)
 {
-	size_t length = strlen(perf->events);
-
 	if (event_count == FUNCTIONS_MAX)
 		run_broken("--probe: wanted at most %d functions", FUNCTIONS_MAX);
-	snprintf(perf->events + length, sizeof(perf->events) - length, "%s%s", length ? "," : "",
-		 event);
+	list_add(perf->events, sizeof(perf->events), ",", "%s", event);
 	snprintf(events[event_count].event, sizeof(events[0].event), "%s", event);
 	snprintf(events[event_count].function, sizeof(events[0].function), "%s", function);
 	events[event_count++].by = by;
@@ -122,7 +120,7 @@ static void unheard(const char *name, struct perf *perf, struct outcome *outcome
 static void to_perf(const char *name, struct perf *perf, struct outcome *outcome)
 {
 	char why[256], all[600] = "", event[160];
-	size_t i, length;
+	size_t i;
 
 	for (i = 0; i < EVENT_WAYS; i++) {
 		const struct event_way *way = &event_ways[i];
@@ -132,9 +130,7 @@ static void to_perf(const char *name, struct perf *perf, struct outcome *outcome
 		else if (way->define(name, event, sizeof(event), why, sizeof(why)))
 			break;
 		say(outcome, way->name, why);
-		length = strlen(all);
-		snprintf(all + length, sizeof(all) - length, "%s%s: %s", length ? "; " : "",
-			 way->name, why);
+		list_add(all, sizeof(all), "; ", "%s: %s", way->name, why);
 	}
 	if (i == EVENT_WAYS) {
 		json_object_set_new(outcome->functions, name, absent(all));
@@ -215,12 +211,8 @@ void probe_open(struct perf *perf, const char *functions, struct outcome *outcom
 	}
 	if (*perf->path)
 		for_each(functions, true, tracepoint, perf, outcome);
-	json_object_foreach (outcome->backends, way, why) {
-		size_t length = strlen(all);
-
-		snprintf(all + length, sizeof(all) - length, "%s%s: %s", length ? "; " : "", way,
-			 json_string_value(why));
-	}
+	json_object_foreach (outcome->backends, way, why)
+		list_add(all, sizeof(all), "; ", "%s: %s", way, json_string_value(why));
 	if (!event_count)
 		run_skip("probe: %s", all);
 }
