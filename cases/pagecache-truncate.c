@@ -59,7 +59,7 @@ static void prepare(void)
 
 	plan();
 	pages((uint64_t)files * param("pages"));
-	worked_on("truncate", (uint64_t)files);
+	worked_on("truncate", files);
 	for (i = 0; i < files; i++) {
 		look(fds[i] = ramdisk_file());
 		if (files > 1)

@@ -120,9 +120,9 @@ void owns_server(int pid, const char *name);
 void pages(uint64_t count);
 /*
  * How many of a declared unit the region did, for rates of calls in probe runs: pages() says it of
- * "page", where the operation works on that many. 0 is not known.
+ * "page", where the operation works on that many. Below 1: not known.
  */
-void worked_on(const char *unit, uint64_t count);
+void worked_on(const char *unit, int64_t count);
 
 /*
  * Counting and timing. Between the acknowledged enable and the first clock read, and between the

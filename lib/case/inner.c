@@ -148,7 +148,7 @@ void sample_end(void)
 	sample(ns_of(sample_stop) - ns_of(sample_start));
 }
 
-void worked_on(const char *unit, uint64_t count)
+void worked_on(const char *unit, int64_t count)
 {
 	const char *const *u = run.decl->per;
 
@@ -156,9 +156,8 @@ void worked_on(const char *unit, uint64_t count)
 		u++;
 	if (!u || !*u)
 		run_broken("%s works on %ss and declares no such unit", run.decl->name, unit);
-	if (count)
-		json_object_set_new(part("per", json_object), unit,
-				    json_integer((json_int_t)count));
+	if (count > 0)
+		json_object_set_new(part("per", json_object), unit, json_integer(count));
 }
 
 static const struct case_metric *declared(const char *name)
