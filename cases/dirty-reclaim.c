@@ -79,8 +79,7 @@ static const struct case_decl dirty_reclaim = {
 	.needs = {.root = true,
 		  .memory = {"size", 600, 64 << 20},
 		  .commands = LIST("stress-ng", "mkswap", "blkid"),
-		  /* Without it (User-Mode Linux) reclaim has no flush to put off. */
-		  .kconfig = LIST("CONFIG_ARCH_WANT_BATCHED_UNMAP_TLB_FLUSH"),
+		  .kconfig = LIST("CONFIG_ARCH_WANT_BATCHED_UNMAP_TLB_FLUSH"), /* not UML */
 		  .controllers = LIST("memory")},
 	.options = {{"swap", "where it is swapped to", LIST("device", "file", "zram", "host")},
 		    {"lru", "which LRU reclaim works on", LIST("mglru", "classic")},

@@ -17,9 +17,7 @@
 #include "sys/fuse_server.h"
 #include "sys/shadows.h"
 
-enum op { TRUNCATE, DONTNEED, INVAL };
-
-static enum op op;
+static enum { TRUNCATE, DONTNEED, INVAL } op; /* in the order of the option's values */
 static int fd;
 static char path[256];
 static uint64_t size;
@@ -52,7 +50,7 @@ static void prepare(void)
 	struct shadows made;
 	uint64_t all;
 
-	op = (enum op)opt_index("op");
+	op = opt_index("op");
 	size = param("size");
 	all = size / (uint64_t)sysconf(_SC_PAGESIZE);
 	if (*passed("memcg"))
