@@ -9,25 +9,21 @@ trap 'rm -rf "$SCRATCH"' EXIT
 export LC_ALL=C
 TESTS=0 FAILED=0
 
+# shellcheck source=tests/quietly.sh
+. "$REPO/tests/quietly.sh"
+
 # check NAME FUNCTION [ARGUMENT..]: runs it in a subshell; its output is shown when it fails.
 check() {
-	local name=$1 start=$SECONDS status=0
+	local name=$1 start=$SECONDS
 	shift
 	TESTS=$((TESTS + 1))
-	# Not as the condition of an if: -e would be off in there.
-	set +e
-	(
-		set -e
-		"$@"
-	) >"$SCRATCH/said" 2>&1
-	status=$?
-	set -e
-	if [ "$status" -eq 0 ]; then
+	quietly "$SCRATCH/said" "$@"
+	if [ "$STATUS" -eq 0 ]; then
 		printf 'ok %d - %s # %d s\n' "$TESTS" "$name" $((SECONDS - start))
 	else
 		FAILED=$((FAILED + 1))
 		printf 'not ok %d - %s\n' "$TESTS" "$name"
-		tail -n 30 "$SCRATCH/said" | sed 's/^/# /'
+		shown "$SCRATCH/said"
 	fi
 }
 

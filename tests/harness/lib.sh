@@ -45,6 +45,17 @@ box() {
 	find /sys/fs/cgroup -maxdepth 3 -type d -name 'before-after-*' 2>/dev/null | sort
 }
 
+# What FUNCTION prints is still there: after at most 5 s, since what was killed may yet have to give its
+# memory back. Left in LEFT, "" for nothing.
+left_after() { # FUNCTION [ARGUMENT..]
+	local try
+	for ((try = 0; try < 50; try++)); do
+		LEFT=$("$@")
+		[[ -n $LEFT ]] || return 0
+		sleep 0.1
+	done
+}
+
 summary() { # NAME: the last line, and the exit code
 	printf '%s: %d passed, %d failed, %d skipped\n' "$1" "$passed" "$failed" "$skipped"
 	((failed == 0))

@@ -16,14 +16,12 @@ readonly real=$build/cases/pagecache-truncate marks=$build/tests/harness/marks
 	printf 'not ok pagecache-killed: wanted %s, found it cannot be run: make check-pagecache\n' "$marks"
 	exit 1
 }
-tmp=$(mktemp -d)
-mkdir -m 0700 "$tmp/run"
-export BEFORE_AFTER_RUN_DIR=$tmp/run
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/harness/lib.sh
+. tests/harness/lib.sh
 journal=$tmp/run/journal.jsonl
 RANDOM=$seed
 printf '# SEED=%d\n' "$seed"
-failed=0 journalled=0
+journalled=0
 
 bad() {
 	failed=$((failed + 1))
@@ -95,13 +93,8 @@ for ((i = 1; i <= kills; i++)); do
 	if ! "$real" --cleanup 2>"$tmp/err"; then
 		bad "kill $i: the next start: $(tail -1 "$tmp/err")"
 	fi
-	# What was killed may still be giving its memory back: at most 5 s.
-	for ((try = 0; try < 50; try++)); do
-		why=$(left "$tmp/kept")
-		[[ -n $why ]] || break
-		sleep 0.1
-	done
-	[[ -z $why ]] || bad "kill $i after $ms ms, $variant: ${why//$'\n'/; }"
+	left_after left "$tmp/kept"
+	[[ -z $LEFT ]] || bad "kill $i after $ms ms, $variant: ${LEFT//$'\n'/; }"
 	printf '# kill %d of %d after %d ms, %s: %d entries in the journal\n' "$i" "$kills" "$ms" \
 		"$variant" "$entries"
 done

@@ -32,21 +32,15 @@ ours() {
 	done | grep -E 'stress-ng|fio|dirty-reclaim|truncate-neighbour' || true
 }
 
-# What was killed may still be giving its memory back: at most 5 s.
+not_as_it_was() {
+	box >"$tmp/box.now"
+	diff "$tmp/box" "$tmp/box.now" | head -3 | tr '\n' ' '
+	ours | head -1
+}
+
 same_box() { # NAME
-	local try
-	for ((try = 0; try < 50; try++)); do
-		box >"$tmp/box.now"
-		diff "$tmp/box" "$tmp/box.now" >"$tmp/diff" && [[ -z $(ours) ]] && break
-		sleep 0.1
-	done
-	if [[ -s $tmp/diff ]]; then
-		result "$1" 1 "$(head -3 "$tmp/diff" | tr '\n' ' ')"
-	elif ((try == 50)); then
-		result "$1" 1 "left running: $(ours | head -1)"
-	else
-		result "$1" 0
-	fi
+	left_after not_as_it_was
+	result "$1" "$([[ -z $LEFT ]] && echo 0 || echo 1)" "$LEFT"
 }
 
 skips() { # NAME PATTERN COMMAND...: exit 4, the reason on the KTAP line

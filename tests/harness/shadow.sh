@@ -10,11 +10,9 @@ if [[ $EUID != 0 || ! -x $case || ! -c /dev/fuse ]]; then
 	printf 'ok 1 shadow-entries # SKIP wanted root, /dev/fuse and a build with fuse3\n'
 	exit 0
 fi
-tmp=$(mktemp -d)
-mkdir -m 0700 "$tmp/run"
-export BEFORE_AFTER_RUN_DIR=$tmp/run
-trap 'rm -rf "$tmp"' EXIT
-number=0 failed=0
+# shellcheck source=tests/harness/lib.sh
+. tests/harness/lib.sh
+number=0
 
 report() { # NAME WHY, "" when it holds
 	number=$((number + 1))
@@ -31,16 +29,11 @@ servers_of() {
 	ps -eo pid=,pgid=,comm=,stat= | awk -v p="$1" '$2 == p && $3 == "fuse-server" && $4 !~ /^Z/ {print $1}'
 }
 
-# Everything of the run that was process PID is gone, after at most 5 s.
+# What of the run that was process PID is there.
 left_of() {
-	local pid=$1 tries left
-	for ((tries = 0; tries < 50; tries++)); do
-		left=$(cgroups "$pid")$(ps -eo pgid=,comm= | awk -v p="$pid" '$1 == p')
-		left+=$(grep -h before-after /proc/self/mountinfo || true)
-		[[ -n $left ]] || return 0
-		sleep 0.1
-	done
-	printf 'left: %s' "$left"
+	cgroups "$1"
+	ps -eo pgid=,comm= | awk -v p="$1" '$1 == p'
+	grep -h before-after /proc/self/mountinfo || true
 }
 
 # NAME CODE PATTERN COMMAND..: exit code, and the pattern in its one line
@@ -127,7 +120,8 @@ breaks() {
 		[[ -n $(cgroups "$pid") || ! -d /sys/fs/cgroup ]] || why+=' wanted a cgroup left by kill -9, found none'
 		"$case" --cleanup 2>/dev/null || why+=" --cleanup: exit $?"
 	fi
-	report "$name" "$why$(left_of "$pid")"
+	left_after left_of "$pid"
+	report "$name" "$why${LEFT:+left: $LEFT}"
 }
 
 breaks 'the server dies' 99 'broken: .*(server|Transport endpoint|Software caused)' KILL server

@@ -15,6 +15,8 @@ mkdir -m 0700 "$work/run"
 export BEFORE_AFTER_RUN_DIR=$work/run
 trap 'rm -rf "$work"' EXIT
 failed=0
+# shellcheck source=tests/quietly.sh
+. tests/quietly.sh
 
 skip() { # NAME REASON
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"
@@ -29,19 +31,12 @@ has() { # NAME TOOL: or a SKIP
 
 # check NAME FUNCTION: runs it in a subshell with -e; what it printed is shown when it fails.
 check() {
-	local status=0
-	set +e
-	(
-		set -e
-		"$2"
-	) >"$work/said" 2>&1
-	status=$?
-	set -e
-	if ((status == 0)); then
+	quietly "$work/said" "$2"
+	if ((STATUS == 0)); then
 		printf 'ok - %s\n' "$1"
 	else
 		printf 'not ok - %s\n' "$1"
-		tail -n 30 "$work/said" | sed 's/^/# /'
+		shown "$work/said"
 		failed=1
 	fi
 }

@@ -18,8 +18,9 @@
 #include "sys/kinds.h"
 #include "sys/knob.h"
 #include "sys/owned.h"
+#include "run_dir.h"
 
-static char dir[64], journal[128], knob[128];
+static char journal[128], knob[128];
 static char undone[64];
 
 static bool remember(const json_t *entry, char *why, size_t size)
@@ -32,15 +33,6 @@ static bool remember(const json_t *entry, char *why, size_t size)
 }
 
 static const struct undo_kind here = {.name = "here", .outlives = false, .undo = remember};
-
-static void put(const char *file, const char *text)
-{
-	FILE *f = fopen(file, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
 
 static void assert_content(const char *file, const char *want)
 {
@@ -56,23 +48,12 @@ static void assert_content(const char *file, const char *want)
 static int setup(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/test_owned.XXXXXX");
-	if (!mkdtemp(dir))
+	if (run_dir_make("/tmp/test_owned.XXXXXX"))
 		return -1;
-	setenv("BEFORE_AFTER_RUN_DIR", dir, 1);
 	snprintf(journal, sizeof(journal), "%s/journal.jsonl", dir);
 	snprintf(knob, sizeof(knob), "%s/knob", dir);
 	undone[0] = '\0';
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
 }
 
 static void reverse_order(void **state)
@@ -101,21 +82,6 @@ static void failure_goes_on(void **state)
 	assert_false(owned_release(why, sizeof(why)));
 	assert_string_equal(undone, "cbada");
 	assert_string_equal(why, "bad does not want to");
-}
-
-/* Runs in a child, which holds the lock and dies by _exit as if killed: nothing is released. */
-static int in_child(void (*what)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		freopen("/dev/null", "w", stderr);
-		what();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static void set_and_die(void)
@@ -273,17 +239,17 @@ static void brackets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(reverse_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(failure_goes_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(journal_outlives_a_kill, setup, teardown),
-		cmocka_unit_test_setup_teardown(release_empties_the_journal, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_ours_is_restored, setup, teardown),
-		cmocka_unit_test_setup_teardown(torn_journal, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_boot, setup, teardown),
-		cmocka_unit_test_setup_teardown(forgotten_is_not_undone, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_entry, setup, teardown),
-		cmocka_unit_test_setup_teardown(directory_of_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(brackets, setup, teardown),
+		cmocka_unit_test_setup_teardown(reverse_order, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(failure_goes_on, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(journal_outlives_a_kill, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(release_empties_the_journal, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(only_ours_is_restored, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(torn_journal, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(other_boot, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(forgotten_is_not_undone, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(unknown_entry, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(directory_of_others, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(brackets, setup, run_dir_remove),
 	};
 
 	return cmocka_run_group_tests_name("owned", tests, NULL, NULL);

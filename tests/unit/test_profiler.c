@@ -16,19 +16,16 @@
 #include "sys/owned.h"
 #include "sys/profiler.h"
 #include "sys/tracefs.h"
+#include "run_dir.h"
 
-static char dir[64], why[256];
+static char why[256];
 
-static void put(const char *name, const char *text)
+static void put_in(const char *name, const char *text)
 {
 	char path[128];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	put(path, text);
 }
 
 static void assert_file(const char *name, const char *want)
@@ -45,43 +42,17 @@ static int setup(void **state)
 	char path[128];
 
 	(void)state;
-	strcpy(dir, "/tmp/test_profiler.XXXXXX");
-	if (!mkdtemp(dir))
+	if (run_dir_make("/tmp/test_profiler.XXXXXX"))
 		return -1;
-	setenv("BEFORE_AFTER_RUN_DIR", dir, 1);
 	tracefs_use(dir);
 	snprintf(path, sizeof(path), "%s/events", dir);
 	mkdir(path, 0700);
 	snprintf(path, sizeof(path), "%s/trace_stat", dir);
 	mkdir(path, 0700);
-	put("function_profile_enabled", "0\n");
-	put("current_tracer", "nop\n");
-	put("set_ftrace_filter", "#### all functions enabled ####\n");
+	put_in("function_profile_enabled", "0\n");
+	put_in("current_tracer", "nop\n");
+	put_in("set_ftrace_filter", "#### all functions enabled ####\n");
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
-}
-
-/* In a child, which holds the lock and may die as if killed. */
-static int in_child(void (*what)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		freopen("/dev/null", "w", stderr);
-		what();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static void start(void)
@@ -110,7 +81,7 @@ static void recover(void)
 static void killed_and_restored(void **state)
 {
 	(void)state;
-	put("set_ftrace_filter", "schedule\nvfs_read\n");
+	put_in("set_ftrace_filter", "schedule\nvfs_read\n");
 	assert_int_equal(in_child(start), 0);
 	assert_file("function_profile_enabled", "1\n");
 	assert_file("set_ftrace_filter", "filemap_remove_folio\ndelete_from_page_cache_batch\n");
@@ -138,13 +109,13 @@ static void refused(void)
 static void in_use(void **state)
 {
 	(void)state;
-	put("function_profile_enabled", "1\n");
+	put_in("function_profile_enabled", "1\n");
 	assert_int_equal(in_child(refused), 1);
-	put("function_profile_enabled", "0\n");
-	put("current_tracer", "function\n");
+	put_in("function_profile_enabled", "0\n");
+	put_in("current_tracer", "function\n");
 	assert_int_equal(in_child(refused), 1);
-	put("current_tracer", "nop\n");
-	put("set_ftrace_filter", "schedule:traceoff:unlimited\n");
+	put_in("current_tracer", "nop\n");
+	put_in("set_ftrace_filter", "schedule:traceoff:unlimited\n");
 	assert_int_equal(in_child(refused), 1);
 	assert_file("set_ftrace_filter", "schedule:traceoff:unlimited\n");
 	assert_int_equal(in_child(recover), 0);
@@ -159,8 +130,8 @@ static const char STAT[] =
 static void counts(void **state)
 {
 	(void)state;
-	put("trace_stat/function0", STAT);
-	put("trace_stat/function1", "  filemap_remove_folio                    96\n");
+	put_in("trace_stat/function0", STAT);
+	put_in("trace_stat/function1", "  filemap_remove_folio                    96\n");
 	assert_int_equal(profiler_calls("filemap_remove_folio", why, sizeof(why)), 4096);
 	/* Called on no CPU; a longer name than is shown. */
 	assert_int_equal(profiler_calls("filemap_remove", why, sizeof(why)), 0);
@@ -183,7 +154,7 @@ static void names_alike(void **state)
 	assert_int_equal(in_child(recover), 1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, run_dir_remove)
 
 int main(void)
 {
