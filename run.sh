@@ -280,13 +280,19 @@ done
 # Which code ran: untimed runs, of every variant unless no perf is wanted, and of what the claims' rows
 # among the variants are told by.
 probes=()
-[[ -z $events && $mode != probe ]] || probes=("${jobs[@]}")
+declare -A chosen=() probing=()
+for job in "${jobs[@]}"; do chosen[$job]=1; done
+to_probe() { # JOB, once
+	[[ -n ${probing[$1]:-} ]] || probes+=("$1")
+	probing[$1]=1
+}
+if [[ -n $events || $mode == probe ]]; then
+	for job in "${jobs[@]}"; do to_probe "$job"; done
+fi
 if ((${#probes[@]})) || $code_path; then
 	for name in "${wanted[@]}"; do
 		while read -r v probed; do
-			[[ $'\n'$(printf '%s\n' "${jobs[@]}")$'\n' != *$'\n'"$name $v"$'\n'* ||
-				$'\n'$(printf '%s\n' "${probes[@]}")$'\n' == *$'\n'"$name $probed"$'\n'* ]] ||
-				probes+=("$name $probed")
+			[[ -z ${chosen[$name $v]:-} ]] || to_probe "$name $probed"
 		done < <(probed_for "$name")
 	done
 fi
