@@ -218,7 +218,8 @@ $(GUEST_INIT): ci/guest/init.c
 	$(CC) -std=gnu11 -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $< -ljansson
 
 # Also for ab: ENGINE BOOTS BASE CASES VARIANT SCALE SIZE RUNS CPUS MEMORY SWAP OUT GATE LOOKS;
-# SETTLE=1 looks until nothing is inconclusive, FRESH=1 begins again. ci/ab.sh --help has the rest.
+# SETTLE=1 looks until nothing is inconclusive, FRESH=1 begins again, LOCKS=1 is a lock boot.
+# ci/ab.sh --help has the rest.
 BEFORE ?= base
 ab_option = $(if $($(2)),--$(1) '$($(2))')
 AB_ARGS = --before '$(BEFORE)' --after '$(AFTER)' $(call ab_option,base,BASE) $(call ab_option,boots,BOOTS) \
@@ -226,7 +227,7 @@ AB_ARGS = --before '$(BEFORE)' --after '$(AFTER)' $(call ab_option,base,BASE) $(
 	$(call ab_option,size,SIZE) $(call ab_option,runs,RUNS) $(call ab_option,engine,ENGINE) \
 	$(call ab_option,cpus,CPUS) $(call ab_option,memory,MEMORY) $(call ab_option,swap,SWAP) \
 	$(call ab_option,out,OUT) $(call ab_option,gate,GATE) $(call ab_option,looks,LOOKS) \
-	$(if $(SETTLE),--until-settled) $(if $(FRESH),--fresh)
+	$(if $(SETTLE),--until-settled) $(if $(FRESH),--fresh) $(if $(LOCKS),--locks)
 .PHONY: kernel ab check-e2e check-long
 kernel: $(GUEST_INIT)
 	@ci/build-kernel.sh $(if $(ENGINE),--engine '$(ENGINE)') $(if $(SOURCE),--source '$(SOURCE)') $(foreach p,$(PATCHES),--patch '$(p)')

@@ -26,6 +26,7 @@ usage() {
 	  --engine-info FILE   what a guest cannot know of its machine
 	  --swap-device DEV    a block device that may be overwritten, for swap
 	  --probe              only count calls of the claims' kernel functions: which code ran
+	  --locks              only count how often locks are taken and waited for (CONFIG_LOCK_STAT)
 	  --code-path          count them for the claims' rows after the timed runs also with --events ""
 	  --list               cases, variants, and whether their needs are met
 	  --dry-run            what would be run and what it would change on this box
@@ -48,7 +49,7 @@ while (($#)); do
 		usage
 		exit 0
 		;;
-	--list | --dry-run | --cleanup | --probe) mode=${1#--} ;;
+	--list | --dry-run | --cleanup | --probe | --locks) mode=${1#--} ;;
 	--code-path) code_path=true ;;
 	--case | --variant | --scale | --size | --runs | --label | --results | --node | --events | \
 		--engine-info | --swap-device)
@@ -225,7 +226,7 @@ fi
 
 BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
 export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
-[[ $mode != probe ]] || runs=0
+[[ $mode != probe && $mode != locks ]] || runs=0
 total=$((${#jobs[@]} * runs)) done_=0 seq=0 began=$SECONDS
 # A guest's console is a terminal that nobody looks at.
 [[ -t 2 && ${TERM:-dumb} != dumb ]] && terminal=true || terminal=false
@@ -286,7 +287,7 @@ to_probe() { # JOB, once
 	[[ -n ${probing[$1]:-} ]] || probes+=("$1")
 	probing[$1]=1
 }
-if [[ -n $events || $mode == probe ]]; then
+if [[ -n $events || $mode == probe || $mode == locks ]]; then
 	for job in "${jobs[@]}"; do to_probe "$job"; done
 fi
 if ((${#probes[@]})) || $code_path; then
@@ -300,18 +301,22 @@ fi
 cannot=$'\n' total=$((done_ + ${#probes[@]}))
 for job in "${probes[@]}"; do
 	read -r name v <<<"$job"
-	functions=$(functions_of "$name")
-	[[ -n $functions ]] || continue
-	progress "$name $v probes"
+	if [[ $mode == locks ]]; then
+		counting=(--locks) what=locks
+	else
+		what='code path' counting=(--probe "$(functions_of "$name")")
+		[[ -n ${counting[1]} ]] || continue
+	fi
+	progress "$name $v counts"
 	code=0
-	one_run "$name" "$v" 1 --probe "$functions" || code=$?
+	one_run "$name" "$v" 1 "${counting[@]}" || code=$?
 	((code == 4)) || continue
 	count[skip]=$((count[skip] - 1)) done_=$((done_ - 1)) total=$((total - 1))
-	why=${said##*# SKIP probe: }
+	why=${said##*# SKIP "${counting[0]#--}": }
 	if [[ $why != "$said" && $cannot != *$'\n'"$why"$'\n'* ]]; then
 		cannot+=$why$'\n'
 		! $terminal || printf '\r\e[K' >&2
-		printf 'code path: not told here: %s\n' "$why" >&2
+		printf '%s: not told here: %s\n' "$what" "$why" >&2
 	fi
 done
 ! $terminal || printf '\r\e[K' >&2

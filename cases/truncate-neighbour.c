@@ -6,7 +6,11 @@
  * the first quarter for the first time through a mapping: each fault inserts a folio under that lock.
  * (Reads, and faults on pages that are there, never take it.) fio does so in rounds, each on fresh
  * holes; the metrics are the medians of its rounds.
+ *
+ * With inserters, threads on CPUs of their own punch the last quarters and fault them in again: more
+ * for that lock, for a boot that counts who waits for it (make ab LOCKS=1).
  */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "case/case.h"
@@ -17,16 +21,20 @@
 
 #define ROUNDS_MAX 31
 
-static int fd, cpu[2];
-static uint64_t touched, punched; /* bytes: what fio has, and behind it what is punched */
-static int64_t held;		  /* the most bytes that the file held before a round */
+static int fd, cpu[4], inserters; /* CPUs: the puncher's, fio's, the inserters' */
+/* Bytes: what fio has, behind it what is punched, and at the end what the inserters have. */
+static uint64_t touched, punched, inserted;
+static int64_t held; /* the most bytes that the file held before a round */
 static struct punched done;
 static struct fio_result rounds[ROUNDS_MAX];
 
 static void setup(void)
 {
-	if (!cpus_two(cpu))
-		run_skip("wanted two CPUs, found one: give the guest or the cpuset another");
+	int wanted = 2 + atoi(opt("inserters")), found = cpus_first(cpu, wanted);
+
+	if (found < wanted)
+		run_skip("wanted %d CPUs, found %d: give the guest or the cpuset more", wanted,
+			 found);
 	shmem_place(false, param("size") + (1 << 20), false);
 	identity("backing", "tmpfs");
 	identity("fio", fio_version());
@@ -34,9 +42,11 @@ static void setup(void)
 
 static void prepare(void)
 {
-	cpus_two(cpu);
+	inserters = atoi(opt("inserters"));
+	cpus_first(cpu, 2 + inserters);
 	touched = param("size") / 4;
-	punched = param("size") - touched;
+	inserted = (uint64_t)inserters * touched;
+	punched = param("size") - touched - inserted;
 	fd = shmem_create(false);
 	shmem_fill(fd, param("size"), false);
 }
@@ -44,10 +54,13 @@ static void prepare(void)
 static void measure(void)
 {
 	char why[300];
-	uint64_t i;
+	uint64_t i, at = touched + punched;
+	int n;
 
 	region_begin();
-	puncher_start(fd, touched, punched, param("piece"), cpu[0]);
+	puncher_start(fd, touched, punched, param("piece"), REFILL_FALLOCATE, cpu[0]);
+	for (n = 0; n < inserters; n++, at += touched)
+		puncher_start(fd, at, touched, param("piece"), REFILL_TOUCH, cpu[2 + n]);
 	for (i = 0; i < param("rounds"); i++) {
 		shmem_punch(fd, 0, touched);
 		held = shmem_file_bytes(fd) > held ? shmem_file_bytes(fd) : held;
@@ -71,7 +84,7 @@ static void verify(void)
 	/* Removed by the thread, and by us before each round. */
 	worked_on("page", bytes / (uint64_t)sysconf(_SC_PAGESIZE));
 	/* Each write was the first to its page: there was none, and now there is. */
-	check_at_most("bytes_before_a_round", (int64_t)punched, held);
+	check_at_most("bytes_before_a_round", (int64_t)(punched + inserted), held);
 	check_equal("pages_written", (int64_t)touched / sysconf(_SC_PAGESIZE), all.operations);
 	check_equal("bytes_at_the_end", (int64_t)param("size"), shmem_file_bytes(fd));
 	check_at_least("punches", (int64_t)param("rounds"), (int64_t)done.punches);
@@ -81,6 +94,8 @@ static const struct case_decl truncate_neighbour = {
 	.name = "truncate-neighbour",
 	.summary = "first touches of a tmpfs file (fio) while its other pages are punched out",
 	.needs = {.root = true, .memory = {"size", 1030, 128 << 20}, .commands = LIST("fio")},
+	.options = {{"inserters", "threads that punch quarters of it and fault them in again",
+		     LIST("0", "2")}},
 	.params = {{"size", "bytes", 64 << 20, 1 << 30, 4ULL << 30, 64 << 20},
 		   {"piece", "bytes", 4 << 20, 16 << 20, 16 << 20, 4096},
 		   {"rounds", "rounds", 1, 5, 11, 1}},

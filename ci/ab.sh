@@ -20,6 +20,8 @@ a file (or a glob that matches one) ending in .patch or .mbox: base plus it.
                      (scale: smoke under icount, else quick)
   --jobs N           boots at a time (default: under icount, which does not notice, the processors
                      but at most 4; else 1)
+  --locks            a lock boot, never timed: kernels with CONFIG_LOCK_STAT that count how often locks
+                     are taken, held and waited for (default: tcg, 4 CPUs, one boot of each, no gate)
   --gate GATE        as build/compare
   --out DIR          records and reports (default: a directory below results/ab that belongs to
                      exactly this comparison; the same command goes on where it was stopped)
@@ -29,12 +31,14 @@ Exit: as build/compare (0 passed, 1 failed, 3 inconclusive); 2 usage; 125 a boot
 END
 }
 
-BEFORE='' AFTER='' BASE=linux-source-6.12 BOOTS=2 SETTLE=false LOOKS=4 ENGINE='' CPUS=1 MEMORY=2G
+BEFORE='' AFTER='' BASE=linux-source-6.12 BOOTS='' SETTLE=false LOOKS=4 ENGINE='' CPUS='' MEMORY=2G
 SWAP='' TIMEOUT=900 CASES='' VARIANT='' SCALE='' SIZE='' RUNS=5 GATE='' OUT='' FRESH=false JOBS=''
+LOCKS=false
 while [ $# -gt 0 ]; do
 	case $1 in
 	--until-settled) SETTLE=true && shift && continue ;;
 	--fresh) FRESH=true && shift && continue ;;
+	--locks) LOCKS=true && shift && continue ;;
 	--help | -h) usage && exit 0 ;;
 	--before | --after | --base | --boots | --looks | --engine | --cpus | --memory | --swap | \
 		--timeout | --case | --variant | --scale | --size | --runs | --gate | --out | --jobs)
@@ -67,6 +71,11 @@ done
 if [ -z "$BEFORE" ] || [ -z "$AFTER" ]; then
 	die "two kernels are needed: --before SPEC --after SPEC" 2
 fi
+if $LOCKS; then
+	ENGINE=${ENGINE:-tcg} CPUS=${CPUS:-4} BOOTS=${BOOTS:-1} GATE=${GATE:-none} SCALE=${SCALE:-smoke}
+	[ "$ENGINE" != uml ] || die "--locks: UML has one CPU, so nobody waits: kvm, tcg or icount" 2
+fi
+BOOTS=${BOOTS:-2} CPUS=${CPUS:-1}
 for n in "boots $BOOTS" "looks $LOOKS" "runs $RUNS" "jobs ${JOBS:-1}"; do
 	[[ ${n#* } =~ ^[1-9][0-9]*$ ]] || die "--${n% *}: expected a number of at least 1, found '${n#* }'" 2
 done
@@ -104,9 +113,10 @@ trap 'say "stopped; the same command goes on from here"; exit 143' TERM HUP
 
 # resolve SIDE SPEC: sets IMAGE and LABEL, building what has to be built.
 resolve() {
-	local side=$1 spec=$2 args=(--source "$BASE") found=()
+	local side=$1 spec=$2 args=(--source "$BASE") extra=() found=()
 	LABEL=$spec
 	args+=(--engine "$ENGINE")
+	! $LOCKS || extra=(--config-extra "$CI/kernel/lock-stat.config")
 	case $spec in
 	base) ;;
 	*.patch | *.mbox)
@@ -130,7 +140,7 @@ resolve() {
 		;;
 	esac
 	IMAGE_FILE=$(mktemp)
-	spawn TERM "$CI/build-kernel.sh" "${args[@]}" >"$IMAGE_FILE"
+	spawn TERM "$CI/build-kernel.sh" "${args[@]}" "${extra[@]}" >"$IMAGE_FILE"
 	if wait "$CHILD"; then :; else
 		STATUS=$?
 		CHILD=
@@ -158,6 +168,7 @@ RUN_ARGS=(--runs "$RUNS" --scale "$SCALE")
 [ -z "$SIZE" ] || RUN_ARGS+=(--size "$SIZE")
 # No PMU under icount: perf would only cost its start in every run. (UML lets perf say itself why.)
 [ "$ENGINE" != icount ] || RUN_ARGS+=(--events '')
+! $LOCKS || RUN_ARGS+=(--locks)
 BOOT_ARGS=(--engine "$ENGINE" --cpus "$CPUS" --memory "$MEMORY" --timeout "$TIMEOUT")
 [ -z "$SWAP" ] || BOOT_ARGS+=(--swap "$SWAP")
 
@@ -230,7 +241,7 @@ start_boot() {
 	[ ! -e "$dir" ] || forget "$dir"
 	mkdir -p "$dir"
 	# Which code a kernel runs is the same in each of its boots: the first of either counts calls.
-	[ "$n" -gt 2 ] || path=(--code-path)
+	[ "$n" -gt 2 ] || $LOCKS || path=(--code-path)
 	spawn TERM "$CI/boot.sh" --kernel "$image" "${BOOT_ARGS[@]}" --results "$OUT" --boot-dir "$dir" -- \
 		--label "$(label_of "$n")" "${RUN_ARGS[@]}" "${path[@]}" >"$dir/output" 2>"$dir/errors"
 	RUNNING[$n]=$CHILD CHILD=

@@ -14,13 +14,21 @@
 enum mode { MODE_RUN, MODE_DESCRIBE, MODE_CHECK, MODE_CLEANUP, MODE_INNER, MODE_EMPTY };
 
 static const struct option words[] = {
-	{"variant", required_argument, NULL, 'v'}, {"scale", required_argument, NULL, 's'},
-	{"size", required_argument, NULL, 'z'},	   {"run", required_argument, NULL, 'r'},
-	{"output", required_argument, NULL, 'o'},  {"events", required_argument, NULL, 'e'},
-	{"probe", required_argument, NULL, 'p'},   {"describe", no_argument, NULL, 'd'},
-	{"check", no_argument, NULL, 'c'},	   {"cleanup", no_argument, NULL, 'u'},
-	{"help", no_argument, NULL, 'h'},	   {"inner", no_argument, NULL, 'i'},
-	{"inner-empty", no_argument, NULL, 'y'},   {0},
+	{"variant", required_argument, NULL, 'v'},
+	{"scale", required_argument, NULL, 's'},
+	{"size", required_argument, NULL, 'z'},
+	{"run", required_argument, NULL, 'r'},
+	{"output", required_argument, NULL, 'o'},
+	{"events", required_argument, NULL, 'e'},
+	{"probe", required_argument, NULL, 'p'},
+	{"describe", no_argument, NULL, 'd'},
+	{"check", no_argument, NULL, 'c'},
+	{"cleanup", no_argument, NULL, 'u'},
+	{"locks", no_argument, NULL, 'l'},
+	{"help", no_argument, NULL, 'h'},
+	{"inner", no_argument, NULL, 'i'},
+	{"inner-empty", no_argument, NULL, 'y'},
+	{0},
 };
 
 static int help(void)
@@ -33,6 +41,7 @@ static int help(void)
 	       "  --output FILE     append the record to results/KERNEL/BOOT_ID.jsonl\n"
 	       "  --events LIST     perf events to count; \"\" for none\n"
 	       "  --probe LIST      count calls of these kernel functions instead of timing\n"
+	       "  --locks           count how often locks are taken (CONFIG_LOCK_STAT) instead\n"
 	       "  --describe        the declaration as JSON\n"
 	       "  --check           what is needed, and whether it is here; nothing is run\n"
 	       "  --cleanup         undo what a killed run left\n\n"
@@ -123,6 +132,9 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 		case 'p':
 			run.probe = optarg;
 			break;
+		case 'l':
+			run.locks = true;
+			break;
 		case 'd':
 			mode = MODE_DESCRIBE;
 			break;
@@ -147,6 +159,10 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 	if (optind < argc) {
 		fprintf(stderr, "%s: wanted options only, found '%s'\n", decl->name, argv[optind]);
 		return 2;
+	}
+	if (!bad && run.probe && run.locks) {
+		fprintf(stderr, "%s: wanted --probe or --locks, found both\n", decl->name);
+		bad = 2;
 	}
 	if (!bad)
 		bad = options_default();

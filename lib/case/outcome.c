@@ -98,6 +98,8 @@ json_t *outcome_record(const struct outcome *o)
 	if (o->functions) {
 		json_object_set(probes, "functions", o->functions);
 		json_object_set(probes, "backends", o->backends);
+		if (o->locks)
+			json_object_set(probes, "locks", o->locks);
 		json_object_set_new(probes, "per",
 				    value_or(json_object_get(found, "per"), json_object()));
 	}
@@ -150,6 +152,13 @@ void outcome_ktap(const struct outcome *o)
 		else
 			printf("# %s absent: %s\n", name,
 			       json_string_value(json_object_get(m, "absent")));
+	json_object_foreach (o->locks, name, m)
+		if (json_object_get(m, "absent"))
+			printf("# %s absent: %s\n", name,
+			       json_string_value(json_object_get(m, "absent")));
+		else
+			printf("# %s %" JSON_INTEGER_FORMAT " acquisitions\n", name,
+			       json_integer_value(json_object_get(m, "acquisitions")));
 	if (o->how == END_FAIL || o->how == END_BROKEN)
 		printf("# %s: %s\n", end_name(o->how), o->reason);
 	printf("%s 1 %s %s%s%s\n", words[o->how], run.decl->name, run.variant, directives[o->how],

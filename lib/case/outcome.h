@@ -16,8 +16,9 @@ struct outcome {
 	json_t *found;	    /* what the inner process wrote; NULL: it wrote nothing */
 	json_t *counters;   /* perf's, of the run and of the empty region; may be NULL */
 	json_t *counters_empty;
-	json_t *functions;		  /* of a probe run: calls by function; else NULL */
-	json_t *backends;		  /* .. and of each way to count, "used" or why not */
+	json_t *functions; /* of a probe run: calls by function; else NULL */
+	json_t *locks;	   /* .. and counts by lock, of a run of --locks; else NULL */
+	json_t *backends;  /* .. and of each way to count, "used" or why not */
 	const char *invocation, *started; /* id; UTC */
 	uint64_t total_ns;
 };

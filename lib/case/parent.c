@@ -325,10 +325,12 @@ int parent_run(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	children_init(options_timeout());
 	/* However it ends, its record is that of a probe run. */
-	if (run.probe) {
+	if (run.probe || run.locks) {
 		outcome.functions = json_object();
 		outcome.backends = json_object();
 	}
+	if (run.locks)
+		outcome.locks = json_object();
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	setenv(PARENT_VARIABLE, pid, 1);
 	end_set_handler(finish);
@@ -353,10 +355,12 @@ int parent_run(void)
 	stderr_fd = high(memfd_create("stderr", MFD_CLOEXEC));
 	perf_find(&perf, run.events);
 	enter_scratch();
-	if (run.probe) {
+	if (run.probe || run.locks)
 		pass(PROBE_PASSED, "yes");
+	if (run.locks)
+		probe_open_locks(&perf, &outcome);
+	else if (run.probe)
 		probe_open(&perf, run.probe, &outcome);
-	}
 	scratch_path(perf.output, sizeof(perf.output), "perf.json");
 	if (*perf.path || probe_serves()) {
 		open_fifo("control", &control_fd);
@@ -373,7 +377,7 @@ int parent_run(void)
 	outcome.counters = perf_counters(&perf);
 	outcome_counted_where(&outcome);
 	outcome_derive_metrics(&outcome);
-	if (run.probe)
+	if (run.probe || run.locks)
 		probe_close(&outcome);
 	finish(end_from_name(json_string_value(json_object_get(outcome.found, "status"))),
 	       json_string_value(json_object_get(outcome.found, "reason")));

@@ -12,6 +12,7 @@
 #include "case/list.h"
 #include "sys/breakpoint.h"
 #include "sys/kprobe.h"
+#include "sys/lock_stat.h"
 #include "sys/profiler.h"
 
 /* A way in which perf counts a function: as an event of the task and its children. */
@@ -30,21 +31,50 @@ static const struct event_way event_ways[] = {
 enum { EVENT_WAYS = sizeof(event_ways) / sizeof(event_ways[0]) };
 static char closed[EVENT_WAYS][256]; /* why a way takes no function at all; "" where it may */
 
-/* A way without perf, where perf counts no function: started and stopped around the region. */
+/* A way without perf: started and stopped around the region. What it counted, NULL: why. */
 struct server_way {
-	const char *name, *scope; /* whose calls: "task" or "cpus" */
+	const char *name;
 	bool (*open)(char *why, size_t size);
 	bool (*define)(const char *function, char *why, size_t size);
 	bool (*start)(char *why, size_t size);
 	bool (*stop)(char *why, size_t size);
-	int64_t (*calls)(const char *function, char *why, size_t size);
+	json_t *(*counted)(const char *function, char *why, size_t size);
 };
 
-static const struct server_way server_ways[] = {
-	{"function profiler", "cpus", profiler_open, profiler_define, profiler_start, profiler_stop,
-	 profiler_calls},
-};
-enum { SERVER_WAYS = sizeof(server_ways) / sizeof(server_ways[0]) };
+static json_t *calls(double value, const char *by, const char *scope)
+{
+	return json_pack("{s:f, s:s, s:s}", "value", value, "by", by, "scope", scope);
+}
+
+static json_t *profiler_counted(const char *function, char *why, size_t size)
+{
+	int64_t value = profiler_calls(function, why, size);
+
+	return value < 0 ? NULL : calls((double)value, "function profiler", "cpus");
+}
+
+static json_t *lock_counted(const char *name, char *why, size_t size)
+{
+	struct lock_counts counts;
+	const char *shown;
+
+	if (!lock_stat_of(name, &counts, &shown)) {
+		snprintf(why, size, "this kernel shows no such lock");
+		return NULL;
+	}
+	return json_pack("{s:I, s:I, s:f, s:f, s:s}", "acquisitions",
+			 (json_int_t)counts.acquisitions, "contentions",
+			 (json_int_t)counts.contentions, "held_ns", counts.held_ns, "waited_ns",
+			 counts.waited_ns, "shown_as", shown);
+}
+
+/* Where perf counts no function. */
+static const struct server_way profiler_way = {"function profiler", profiler_open,
+					       profiler_define,	    profiler_start,
+					       profiler_stop,	    profiler_counted};
+/* Of --locks. */
+static const struct server_way lock_way = {"lock statistics", lock_stat_open, NULL,
+					   lock_stat_start,   lock_stat_stop, lock_counted};
 
 enum { FUNCTIONS_MAX = 64, LIST_MAX = sizeof(((struct perf *)0)->events) };
 
@@ -173,27 +203,28 @@ static bool open_perf(struct perf *perf, const char *functions, struct outcome *
 	return event_count;
 }
 
-static bool open_server(struct perf *perf, const char *functions, struct outcome *outcome)
+static bool open_server(const struct server_way *way, char *why, size_t size)
+{
+	snprintf(why, size, "not asked for");
+	if (!asked_for(way->name) || !way->open(why, size))
+		return false;
+	server = way;
+	return true;
+}
+
+static bool open_profiler(struct perf *perf, const char *functions, struct outcome *outcome)
 {
 	char why[256];
-	size_t i;
 
-	for (i = 0; i < SERVER_WAYS; i++) {
-		const char *said;
-
-		server = &server_ways[i];
-		snprintf(why, sizeof(why), "not asked for");
-		if (asked_for(server->name) && server->open(why, sizeof(why))) {
-			for_each(functions, false, to_server, perf, outcome);
-			snprintf(why, sizeof(why), "not for these functions");
-		}
-		say(outcome, server->name, why);
-		said = json_string_value(json_object_get(outcome->backends, server->name));
-		if (!strcmp(said, "used"))
-			return true;
+	if (open_server(&profiler_way, why, sizeof(why))) {
+		for_each(functions, false, to_server, perf, outcome);
+		snprintf(why, sizeof(why), "not for these functions");
 	}
-	server = NULL;
-	return false;
+	say(outcome, profiler_way.name, why);
+	if (strcmp(json_string_value(json_object_get(outcome->backends, profiler_way.name)),
+		   "used"))
+		server = NULL;
+	return server;
 }
 
 void probe_open(struct perf *perf, const char *functions, struct outcome *outcome)
@@ -204,7 +235,7 @@ void probe_open(struct perf *perf, const char *functions, struct outcome *outcom
 
 	perf->events[0] = '\0';
 	json_object_clear(perf->dropped);
-	if (!open_perf(perf, functions, outcome) && open_server(perf, functions, outcome)) {
+	if (!open_perf(perf, functions, outcome) && open_profiler(perf, functions, outcome)) {
 		perf->path[0] = '\0';
 		for_each(functions, true, unheard, perf, outcome);
 		return;
@@ -215,6 +246,20 @@ void probe_open(struct perf *perf, const char *functions, struct outcome *outcom
 		list_add(all, sizeof(all), "; ", "%s: %s", way, json_string_value(why));
 	if (!event_count)
 		run_skip("probe: %s", all);
+}
+
+void probe_open_locks(struct perf *perf, struct outcome *outcome)
+{
+	const char *const *name;
+	char why[256];
+
+	perf->path[0] = '\0';
+	json_object_clear(perf->dropped);
+	if (!open_server(&lock_way, why, sizeof(why)))
+		run_skip("locks: %s", why);
+	say(outcome, lock_way.name, "used");
+	for (name = lock_names; *name; name++)
+		json_object_set_new(outcome->locks, *name, absent("not counted"));
 }
 
 bool probe_serves(void)
@@ -267,11 +312,6 @@ void probe_serve(int control_fd, int ack_fd)
 	pthread_detach(thread);
 }
 
-static json_t *calls(double value, const char *by, const char *scope)
-{
-	return json_pack("{s:f, s:s, s:s}", "value", value, "by", by, "scope", scope);
-}
-
 /* What perf counted, under the functions' own names. */
 static void from_perf(const struct outcome *outcome)
 {
@@ -288,26 +328,24 @@ static void from_perf(const struct outcome *outcome)
 	}
 }
 
-static void from_server(const struct outcome *outcome)
+static void from_server(json_t *names)
 {
 	char why[256];
 	const char *name;
-	json_t *function;
+	json_t *now;
 	void *next;
 
-	json_object_foreach_safe (outcome->functions, next, name, function) {
-		int64_t value = -1;
+	json_object_foreach_safe (names, next, name, now) {
+		json_t *found = NULL;
 
 		/* Not taken, with its own reason. */
-		if (strcmp(json_string_value(json_object_get(function, "absent")), "not counted"))
+		if (strcmp(json_string_value(json_object_get(now, "absent")), "not counted"))
 			continue;
 		if (counted)
-			value = server->calls(name, why, sizeof(why));
+			found = server->counted(name, why, sizeof(why));
 		else
 			snprintf(why, sizeof(why), "%s", *failed ? failed : "no region");
-		json_object_set_new(outcome->functions, name,
-				    value < 0 ? absent(why)
-					      : calls((double)value, server->name, server->scope));
+		json_object_set_new(names, name, found ? found : absent(why));
 	}
 }
 
@@ -316,7 +354,7 @@ void probe_close(struct outcome *outcome)
 	const struct case_metric *m = run.decl->metrics;
 
 	if (probe_serves())
-		from_server(outcome);
+		from_server(run.locks ? outcome->locks : outcome->functions);
 	else
 		from_perf(outcome);
 	json_decref(outcome->counters);

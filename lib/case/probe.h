@@ -18,13 +18,19 @@
  */
 void probe_open(struct perf *perf, const char *functions, struct outcome *outcome);
 
+/*
+ * Chooses the kernel's lock statistics instead, in a run of --locks: how often the locks of
+ * sys/lock_stat.h are taken, held and waited for. Skips without them. Adds to outcome->locks.
+ */
+void probe_open_locks(struct perf *perf, struct outcome *outcome);
+
 /* It is not perf that counts: region_begin() and region_end() must still be heard. */
 bool probe_serves(void);
 /* Answers them as perf would, from a thread of its own, on the other ends of the two FIFOs. */
 void probe_serve(int control_fd, int ack_fd);
 
 /*
- * The counters become outcome->functions, every metric is absent, and there are no samples.
+ * What was counted becomes outcome->functions or ->locks, every metric is absent, and there are no samples.
  */
 void probe_close(struct outcome *outcome);
 

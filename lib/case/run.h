@@ -26,6 +26,7 @@ struct run {
 	const char *output;		      /* --output, or NULL */
 	const char *events;		      /* --events, or NULL */
 	const char *probe;		      /* --probe: kernel functions to count, or NULL */
+	bool locks;			      /* --locks: count locks */
 	json_t *identity;
 };
 

@@ -64,7 +64,7 @@ static bool options_match(const struct probe_run *run, json_t *where, json_t *in
 static bool run_matches(const struct probe_run *run, const struct claim *claim,
 			const struct claim_row *row, const struct mechanism *mechanism)
 {
-	if (strcmp(run->case_name, claim->case_name) != 0)
+	if (run->locks || strcmp(run->case_name, claim->case_name) != 0)
 		return false;
 	for (size_t i = 0; i < claim->nrows; i++) {
 		const struct claim_row *of = &claim->rows[i];

@@ -672,7 +672,7 @@ static bool has_case(const struct dataset *dataset, const char *name)
 			return true;
 	}
 	for (size_t i = 0; i < dataset->nprobes; i++) {
-		if (!strcmp(dataset->probes[i].case_name, name))
+		if (!dataset->probes[i].locks && !strcmp(dataset->probes[i].case_name, name))
 			return true;
 	}
 	return false;
@@ -920,6 +920,9 @@ static void whole_notes(struct comparison *comparison)
 		note_add(&comparison->notes, "looks", NULL,
 			 "%zu looks were planned: each uses a %.4g %% interval", comparison->looks,
 			 100 * comparison->level);
+	/* Lock boots time nothing of any case. */
+	if (comparison->locks.count && !comparison->before->nruns && !comparison->after->nruns)
+		return;
 	for (size_t i = 0; i < comparison->nclaims; i++) {
 		if (!comparison->claims[i].recorded)
 			note_add(&comparison->notes, "not-recorded", NULL,
@@ -983,6 +986,7 @@ int comparison_build(struct dataset *before, struct dataset *after, const struct
 	};
 	if (check_sides(comparison, options->force, error) < 0)
 		return -1;
+	comparison->locks = lock_table(before, after, ALL_BOOTS);
 	add_claims(comparison, claims, nclaims, claimed);
 	add_others(comparison, claimed);
 	whole_notes(comparison);

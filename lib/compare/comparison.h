@@ -8,6 +8,7 @@
 
 #include "compare/claim.h"
 #include "compare/codepath.h"
+#include "compare/locks.h"
 #include "compare/quantity.h"
 #include "compare/stats.h"
 #include "compare/verdict.h"
@@ -85,6 +86,7 @@ struct comparison {
 	size_t nclaims;
 	struct result_row **others;
 	size_t nothers, others_room;
+	struct lock_table locks; /* of lock runs; empty without */
 	struct difference *forced, *environment;
 	size_t nforced, forced_room, nenvironment, environment_room;
 	struct notes notes;

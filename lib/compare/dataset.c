@@ -202,6 +202,7 @@ static int add_probe_run(struct dataset *dataset, const struct input *in, size_t
 		.reason = record->status == RUN_OK ? NULL : arena_strdup(arena, record->reason),
 		.options = json_incref(record->options),
 		.functions = json_incref(record->functions),
+		.locks = record->locks ? json_incref(record->locks) : NULL,
 		.per = record->per ? json_incref(record->per) : NULL,
 		.pages = json_is_number(pages) ? json_number_value(pages) : NAN,
 		.boot = boot_index,
@@ -468,6 +469,7 @@ void dataset_release(struct dataset *dataset)
 	for (size_t i = 0; i < dataset->nprobes; i++) {
 		json_decref(dataset->probes[i].options);
 		json_decref(dataset->probes[i].functions);
+		json_decref(dataset->probes[i].locks);
 		json_decref(dataset->probes[i].per);
 	}
 	json_decref(dataset->index);

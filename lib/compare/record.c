@@ -227,6 +227,30 @@ static int parse_calls(const struct input *in, const char *function, json_t *cal
 	return scope ? 0 : -1;
 }
 
+/* The counts of one lock in a lock run, or why there are none. */
+static int parse_lock(const struct input *in, const char *lock, json_t *counts)
+{
+	static const char *const keys[] = {"acquisitions", "contentions", "held_ns", "waited_ns",
+					   "shown_as",	   "absent",	  NULL};
+	double number;
+
+	if (!json_is_object(counts))
+		return input_fail_json(in, lock, "counts of a lock: an object", counts);
+	if (!input_known_keys(in, counts, lock, keys))
+		return -1;
+	if (input_string(in, counts, "absent", INPUT_OPTIONAL)) {
+		if (json_object_size(counts) > 1)
+			return input_fail(in, lock, "counts or the reason of their absence",
+					  "both");
+		return 0;
+	}
+	for (size_t i = 0; i < 4; i++) {
+		if (!input_ok(in) || !input_number(in, counts, keys[i], true, &number))
+			return -1;
+	}
+	return input_string(in, counts, "shown_as", INPUT_REQUIRED) ? 0 : -1;
+}
+
 static int parse_functions(const struct input *in, json_t *probes, struct record *record)
 {
 	const char *name;
@@ -234,6 +258,12 @@ static int parse_functions(const struct input *in, json_t *probes, struct record
 
 	record->functions = input_object(in, probes, "functions", INPUT_OPTIONAL);
 	record->per = input_object(in, probes, "per", INPUT_OPTIONAL);
+	record->locks =
+		record->functions ? input_object(in, probes, "locks", INPUT_OPTIONAL) : NULL;
+	json_object_foreach (record->locks, name, value) {
+		if (parse_lock(in, name, value) < 0)
+			return -1;
+	}
 	json_object_foreach (record->functions, name, value) {
 		if (parse_calls(in, name, value) < 0)
 			return -1;

@@ -29,6 +29,7 @@ struct record {
 	const char *kernel, *boot, *invocation, *case_name, *scale, *reason;
 	json_t *options, *params, *identity; /* identity may be NULL */
 	json_t *functions; /* of a probe run: calls by kernel function; else NULL */
+	json_t *locks;	   /* of a lock run: counts by lock; else NULL */
 	json_t *per;	   /* .. and how many of each unit the region did, may be NULL */
 	json_int_t run, seq;
 	enum run_status status;

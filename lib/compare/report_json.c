@@ -184,6 +184,8 @@ void report_json(const struct comparison *comparison, FILE *out)
 			 differences(comparison->environment, comparison->nenvironment), "claims",
 			 claims, "others", rows_json(comparison->others, comparison->nothers),
 			 "notes", notes, "advice", advice(comparison));
+	if (comparison->locks.count)
+		json_object_set_new(root, "locks", lock_json(&comparison->locks));
 	json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 	fputc('\n', out);
 	json_decref(root);

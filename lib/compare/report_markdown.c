@@ -216,6 +216,7 @@ void report_markdown(const struct comparison *comparison, FILE *out)
 			claim_table(comparison, &comparison->claims[i], out);
 	}
 	others_table(comparison, out);
+	lock_report(&comparison->locks, comparison->before, comparison->after, true, out);
 	notes(comparison, out);
 	reproduce(comparison, out);
 }

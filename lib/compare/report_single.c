@@ -314,6 +314,7 @@ void single_markdown(const struct single *single, FILE *out)
 		fputs("\n## Code path\n\n", out);
 	for (size_t i = 0; i < single->npaths; i++)
 		fprintf(out, "- %s\n", path_text(single, &single->paths[i]));
+	lock_report(&single->locks, single->dataset, NULL, true, out);
 	if (single->ntroubles) {
 		fputs("\n## Not measured\n\n", out);
 		trouble_table(single, &table);
@@ -354,6 +355,7 @@ void single_text(const struct single *single, FILE *out)
 			  arena_printf(arena, "Code path of %s.",
 				       path_text(single, &single->paths[i])),
 			  "", 72);
+	lock_report(&single->locks, single->dataset, NULL, false, out);
 	for (size_t i = 0; i < single->ntroubles; i++) {
 		const struct single_trouble *trouble = &single->troubles[i];
 
@@ -382,7 +384,7 @@ static json_t *real(double value)
 json_t *single_json(const struct single *single)
 {
 	json_t *rows = json_array(), *troubles = json_array(), *notes = json_array();
-	json_t *paths = json_array();
+	json_t *paths = json_array(), *root;
 
 	for (size_t i = 0; i < single->nrows; i++) {
 		const struct single_row *row = &single->rows[i];
@@ -424,9 +426,12 @@ json_t *single_json(const struct single *single)
 		json_object_set_new(path, "claim", json_string(single->paths[i].claim->name));
 		json_array_append_new(paths, path);
 	}
-	return json_pack("{si ss ss ss sI so so so so}", "schema", 1, "kernel",
+	root = json_pack("{si ss ss ss sI so so so so}", "schema", 1, "kernel",
 			 single->dataset->kernel, "boot", single->boot->id, "engine",
 			 boot_engine(single->boot), "boots", (json_int_t)single->dataset->nboots,
 			 "rows", rows, "code_path", paths, "not_measured", troubles, "notes",
 			 notes);
+	if (single->locks.count)
+		json_object_set_new(root, "locks", lock_json(&single->locks));
+	return root;
 }

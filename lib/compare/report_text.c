@@ -162,4 +162,5 @@ void report_text(const struct comparison *comparison, FILE *out)
 				       note->subject ? ": " : "", note->text),
 			  "", WIDTH);
 	}
+	lock_report(&comparison->locks, comparison->before, comparison->after, false, out);
 }

@@ -152,6 +152,8 @@ const char *sentence_headline(const struct comparison *comparison)
 
 	if (!claims && !others && any_judged(comparison))
 		text = "no claim row gates here";
+	else if (comparison->locks.count && !comparison->before->nruns && !comparison->after->nruns)
+		text = "locks counted, nothing timed";
 	else if (!claims && !others)
 		text = comparison->count[VERDICT_NOT_MEASURED]
 			       ? arena_printf(arena, "nothing compared%s", not_measured(comparison))

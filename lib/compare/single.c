@@ -299,6 +299,7 @@ static void add_paths(struct single *single, const struct claim *claims, size_t 
 		for (size_t j = 0; j < dataset->nprobes; j++)
 			probed = probed ||
 				 (dataset->probes[j].boot == (size_t)boot &&
+				  !dataset->probes[j].locks &&
 				  !strcmp(dataset->probes[j].case_name, claims[i].case_name));
 		if (probed && claims[i].nmechanism)
 			*ARENA_PUSH(&dataset->arena, single->paths, single->npaths,
@@ -339,4 +340,5 @@ void single_build(struct dataset *dataset, const struct claim *claims, size_t nc
 	}
 	add_troubles(single);
 	add_paths(single, claims, nclaims);
+	single->locks = lock_table(dataset, NULL, single->boot - dataset->boots);
 }

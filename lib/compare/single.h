@@ -5,6 +5,7 @@
 
 #include "compare/claim.h"
 #include "compare/codepath.h"
+#include "compare/locks.h"
 #include "compare/quantity.h"
 
 struct single_row {
@@ -53,6 +54,7 @@ struct single {
 	size_t ntroubles, troubles_room;
 	struct single_path *paths;
 	size_t npaths, paths_room;
+	struct lock_table locks; /* of lock runs; empty without */
 };
 
 /* Everything is in the dataset's arena; the claims must outlive the result. */

@@ -10,7 +10,7 @@
 /* More than any kernel is built for. */
 #define CPUS_MAX 8192
 
-bool cpus_two(int cpu[2])
+int cpus_first(int *cpu, int wanted)
 {
 	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
 	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
@@ -18,11 +18,11 @@ bool cpus_two(int cpu[2])
 
 	if (!set || sched_getaffinity(0, size, set))
 		run_broken("sched_getaffinity: %s", strerror(errno));
-	for (i = 0; i < CPUS_MAX && n < 2; i++)
+	for (i = 0; i < CPUS_MAX && n < wanted; i++)
 		if (CPU_ISSET_S((size_t)i, size, set))
 			cpu[n++] = i;
 	CPU_FREE(set);
-	return n == 2;
+	return n;
 }
 
 void cpu_pin(int cpu)

@@ -3,10 +3,8 @@
 #ifndef SYS_CPUS_H
 #define SYS_CPUS_H
 
-#include <stdbool.h>
-
-/* The first two that we may use, by number. False: there is only one. */
-bool cpus_two(int cpu[2]);
+/* The first that we may use, by number, at most `wanted`. Returns how many there are. */
+int cpus_first(int *cpu, int wanted);
 
 /* Keeps the calling thread on one; broken where that is refused. */
 void cpu_pin(int cpu);

@@ -9,13 +9,19 @@
 
 #include <stdint.h>
 
-/*
- * Starts on [from, from + bytes) of the file, all of which is allocated, on one CPU. `piece`
- * divides `bytes`. One at a time.
- */
-void puncher_start(int fd, uint64_t from, uint64_t bytes, uint64_t piece, int cpu);
+enum { PUNCHERS_MAX = 4 };
 
-/* Stops it; it leaves all of its range allocated. Punches done, and a second. */
+/* How the pages of a piece come back: by one call, or each by a fault on a mapping of the file. */
+enum refill { REFILL_FALLOCATE, REFILL_TOUCH };
+
+/*
+ * Starts one on [from, from + bytes) of the file, all of which is allocated, on one CPU. `piece`
+ * divides `bytes`. Each stays in its own range.
+ */
+void puncher_start(int fd, uint64_t from, uint64_t bytes, uint64_t piece, enum refill refill,
+		   int cpu);
+
+/* Stops all; they leave their ranges allocated. Punches of all, and of the first a second. */
 struct punched {
 	uint64_t punches;
 	double per_second;

@@ -87,7 +87,7 @@ static void *force_on(void *argument)
 	struct reader *r = argument;
 	int cpu[2];
 
-	cpus_two(cpu);
+	cpus_first(cpu, 2);
 	cpu_pin(cpu[0]);
 	forced = force_flushes(r);
 	return &forced;
@@ -118,7 +118,7 @@ bool tlb_flushes_counted(char *why, size_t size)
 	int64_t counted;
 	int cpu[2];
 
-	if (!cpus_two(cpu)) {
+	if (cpus_first(cpu, 2) < 2) {
 		snprintf(why, size, "only one CPU: no other has a TLB to flush");
 		return false;
 	}

@@ -3,7 +3,7 @@
 # Which code ran, told by one boot of one kernel: base and each treatment run the code of one side of
 # each claim, and the rates of calls are exact. Nothing of it depends on how fast or busy the host is.
 #
-#   codepath.sh [WHAT..]     base, base-dirty-reclaim or a treatment; default: all of them
+#   codepath.sh [WHAT..]     base, neighbour, ways, base-dirty-reclaim or a treatment; default: all of them
 set -euo pipefail
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -98,13 +98,15 @@ of() {
 	base)
 		check 'base: single pages of tmpfs, single shadow entries, batches of pages' single base \
 			"$SHMEM_BEFORE" "$TRUNCATE_BEFORE" "$INVALIDATE_BEFORE" "$PAGES_AFTER"
-		check 'base: the neighbour punches single pages' neighbour base before
-		check 'the ways to count agree and give back what they set' ways
 		;;
+	neighbour)
+		check 'base: the neighbour punches single pages' neighbour base before
+		check 'treatment: the neighbour punches batches' neighbour 6.12-shmem-batch-remove after
+		;;
+	ways) check 'the ways to count agree and give back what they set' ways ;;
 	6.12-shmem-batch-remove)
 		check "$1 is told from base" single "$1" \
 			"$SHMEM_AFTER" "$TRUNCATE_BEFORE" "$INVALIDATE_BEFORE" "$PAGES_AFTER"
-		check "$1: the neighbour punches batches" neighbour "$1" after
 		;;
 	6.12-shadow-truncate)
 		check "$1 is told from base" single "$1" \
@@ -124,7 +126,7 @@ of() {
 	esac
 }
 
-[ $# -gt 0 ] || set -- base 6.12-shmem-batch-remove 6.12-shadow-truncate 6.12-shadow-invalidate \
+[ $# -gt 0 ] || set -- base neighbour ways 6.12-shmem-batch-remove 6.12-shadow-truncate 6.12-shadow-invalidate \
 	6.12-unbatch-pagecache-truncate base-dirty-reclaim 6.12-dirty-tlb-batch
 for kernel; do of "$kernel"; done
 finish

@@ -26,6 +26,7 @@ if [ "${1:-}" = long ]; then
 	part boots uml
 	part treatments all
 	part codepath
+	part locks
 	part try uml
 else
 	part build

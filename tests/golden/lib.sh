@@ -82,6 +82,20 @@ probed() {
 		else . end'
 }
 
+# locked KERNEL BOOT OPTIONS LOCK=ACQUISITIONS/CONTENTIONS/HELD_NS/WAITED_NS|-..: one lock run
+locked() {
+	runs "$1" "$2" "$3" 0
+	edit "$1" "$2" --arg locks "${*:4}" '
+		if [.metrics[].value] == [0] then
+			.metrics[] |= (del(.value) | .absent = "a probe run is not timed")
+			| .params.pages = 4096 | .probes.functions = {}
+			| .probes.locks = ($locks | split(" ") | map(split("=")
+				| {(.[0]): (if .[1] == "-" then {absent: "this kernel shows no such lock"}
+				   else (.[1] | split("/") | map(tonumber) as [$a, $c, $h, $w]
+					| {acquisitions: $a, contentions: $c, held_ns: $h, waited_ns: $w, shown_as: "x"}) end)}) | add)
+		else . end'
+}
+
 # edit KERNEL BOOT JQ..: rewrites every record of a boot
 edit() {
 	local file

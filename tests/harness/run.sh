@@ -236,6 +236,19 @@ else
 	skip probe-is-not-timed 'no tracepoints for perf here'
 fi
 
+# A lock run is one too, and a skip on a kernel that has no statistics of its locks.
+rm -f "$tmp/probe.jsonl"
+code=0
+"$fake" --locks --output "$tmp/probe.jsonl" >"$tmp/out" || code=$?
+if [[ -r /proc/lock_stat ]]; then
+	holds lock-run-counts jq -e '.status == "ok" and .samples == [] and .probes.locks.i_pages.shown_as' "$tmp/probe.jsonl"
+else
+	holds no-lock-statistics-are-a-skip test "$code" == 4
+	holds no-lock-statistics-say-why grep -qF '# SKIP locks: wanted /proc/lock_stat (CONFIG_LOCK_STAT)' "$tmp/out"
+	holds no-lock-statistics-are-recorded-so jq -e '.status == "skip" and .probes.locks == {}' "$tmp/probe.jsonl"
+fi
+expect_code probe-and-locks-at-once 2 'wanted --probe or --locks, found both' "$fake" --probe f --locks
+
 # --- kills, and two at once ---------------------------------------------------------------------
 
 hold() { # NAME VARIANT: a hanging run in the background; its pid in $held
