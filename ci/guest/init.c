@@ -71,6 +71,16 @@ static const struct place {
 	{"tracefs", "/sys/kernel/tracing", NULL, 1},
 };
 
+/* What devtmpfs leaves to user space. */
+static const struct {
+	const char *to, *path;
+} links[] = {
+	{"/proc/self/fd", "/dev/fd"},
+	{"/proc/self/fd/0", "/dev/stdin"},
+	{"/proc/self/fd/1", "/dev/stdout"},
+	{"/proc/self/fd/2", "/dev/stderr"},
+};
+
 static void mount_one(const char *source, const struct place *p)
 {
 	if (mkdir(p->dir, 0755) && errno != EEXIST && !p->optional)
@@ -93,8 +103,9 @@ static void mount_all(void)
 	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++)
 		mount_one(mounts[i].type, &mounts[i]);
 	mount_one("results", &results);
-	if (symlink("/proc/self/fd", "/dev/fd"))
-		give_up("/dev/fd: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		if (symlink(links[i].to, links[i].path))
+			give_up("%s: %s", links[i].path, strerror(errno));
 }
 
 /*

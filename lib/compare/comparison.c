@@ -475,12 +475,12 @@ static struct result_row *new_row(struct comparison *comparison, const struct cl
 	return row;
 }
 
-/* Work that ends by count (option end=work) says nothing by its rate: the time is another row. */
+/* Work that ends by count (option end=ops) says nothing by its rate: the time is another row. */
 static bool ends_by_work(const struct group *group)
 {
 	const char *end = json_string_value(json_object_get(group->options, "end"));
 
-	return end && !strcmp(end, "work");
+	return end && !strcmp(end, "ops");
 }
 
 static void fill_row(struct comparison *comparison, struct result_row *row,
