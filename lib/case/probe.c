@@ -242,8 +242,9 @@ void probe_open(struct perf *perf, const char *functions, struct outcome *outcom
 	}
 	if (*perf->path)
 		for_each(functions, true, tracepoint, perf, outcome);
-	json_object_foreach (outcome->backends, way, why)
+	json_object_foreach (outcome->backends, way, why) {
 		list_add(all, sizeof(all), "; ", "%s: %s", way, json_string_value(why));
+	}
 	if (!event_count)
 		run_skip("probe: %s", all);
 }
