@@ -189,7 +189,7 @@ stale() {
 	mkdir "$SCRATCH/old"
 	cp "$TREATMENTS/$name.json" "$SCRATCH/old/old.json"
 	sed 's/^ \tdax = dax_mapping(mapping);/ \tdax = is_dax(mapping);/' "$TREATMENTS/$name.patch" >"$SCRATCH/old/old.patch"
-	TREATMENTS=$SCRATCH/old expect 0 "$0" old >"$SCRATCH/stale"
+	TREATMENTS=$SCRATCH/old RESULTS=$SCRATCH/old expect 0 "$0" old >"$SCRATCH/stale"
 	cat "$SCRATCH/stale"
 	grep -q '^ok 1 - old # SKIP stale: old.patch, does not apply to .*mm/truncate.c:.*(@@ .* truncate_folio_batch' "$SCRATCH/stale"
 }

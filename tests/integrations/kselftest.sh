@@ -129,14 +129,13 @@ flattened() {
 		'all(.invocations[]; .match.measure_hash == $hash)' "$work/records"/*/*.env.json
 }
 
-# A guest's /tmp is its own, so the layout lies below the project; the runner wants a /dev/stdout.
+# A guest's /tmp is its own, so the layout lies below the project.
 in_a_guest() {
 	local kernel layout=$BEFORE_AFTER_BUILD/kselftest said=$work/guest.said
 	kernel=$(ci/build-kernel.sh)
 	rm -rf "$layout"
 	cp -a "$work/unpacked" "$layout"
 	ci/boot.sh --kernel "$kernel" --engine icount --memory 1G --results "$work/guest" -- sh -c "
-		ln -sf /proc/self/fd/1 /dev/stdout
 		export BEFORE_AFTER_RESULTS=/run/results BEFORE_AFTER_LABEL=guest
 		export BEFORE_AFTER_ENGINE_INFO=/run/results/engine.json
 		exec $layout/run_kselftest.sh -t before-after:shmem-truncate.sh -t before-after:shadow-entries.sh" \
