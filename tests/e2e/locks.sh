@@ -33,9 +33,9 @@ contended() {
 # A kernel without them says so in one line, and so does a guest whose knob cannot be had.
 without() {
 	"$REPO/ci/boot.sh" --kernel "$("$REPO/ci/build-kernel.sh")" --engine icount --results "$SCRATCH/without" -- \
-		--locks --case shmem-truncate --variant op=punch,folio=4k --scale smoke --label base >"$SCRATCH/said" 2>&1 || [ $? -eq 4 ]
-	cat "$SCRATCH/said"
-	[ "$(grep -c 'locks: not told here: wanted /proc/lock_stat (CONFIG_LOCK_STAT)' "$SCRATCH/said")" -eq 1 ]
+		--locks --case shmem-truncate --variant op=punch,folio=4k --scale smoke --label base >"$SCRATCH/without.said" 2>&1 || [ $? -eq 4 ]
+	cat "$SCRATCH/without.said"
+	[ "$(grep -c 'locks: not told here: wanted /proc/lock_stat (CONFIG_LOCK_STAT)' "$SCRATCH/without.said")" -eq 1 ]
 }
 
 check 'a page alone takes i_pages and i_lock, a batch takes them once' taken
