@@ -33,7 +33,9 @@ GUEST='run() { "$0" --engine-info /run/results/engine.json --results /run/result
 	run "$@" --case shadow-entries,pagecache-truncate'
 
 # boots LABEL IMAGE COUNT [OPTIONS OF BOOT.SH..]: COUNT boots' records in RESULTS/LABEL, JOBS at a time,
-# those with options of their own one by one. Records that are there are kept.
+# those with options of their own one by one. Records that are there are kept. A boot that failed does not
+# count and is done again, twice at most: now and then QEMU shows a CPU a breakpoint that another one has
+# just taken out of a patched branch ("Oops: int3").
 boots() {
 	local label=$1 image=$2 left pids=() failed=0 pid jobs=$JOBS
 	local command=(--engine icount -- bash -c "$GUEST" "$REPO/run.sh" "$label" "$RUNS")
@@ -44,16 +46,19 @@ boots() {
 	while [ "$left" -gt 0 ] || [ ${#pids[@]} -gt 0 ]; do
 		if [ "$left" -gt 0 ] && [ ${#pids[@]} -lt "$jobs" ]; then
 			"$REPO/ci/boot.sh" --kernel "$image" --results "$RESULTS" --timeout 1800 \
-				--boot-dir "$SCRATCH/boots/$label.$left" "${command[@]}" >"$SCRATCH/boot.$label.$left" &
+				--boot-dir "$SCRATCH/boots/$label.$left.$failed" "${command[@]}" >"$SCRATCH/boot.$label.$left" &
 			pids+=($!)
 			left=$((left - 1))
 			continue
 		fi
 		pid=${pids[0]} pids=("${pids[@]:1}")
-		wait "$pid" || failed=1
+		wait "$pid" || {
+			failed=$((failed + 1))
+			[ "$failed" -gt 2 ] || left=$((left + 1))
+		}
 	done
-	[ "$failed" -eq 0 ] || tail -n 5 "$SCRATCH/boot.$label".*
-	return "$failed"
+	[ "$failed" -le 2 ] || tail -n 5 "$SCRATCH/boot.$label".*
+	[ "$failed" -le 2 ]
 }
 
 # compare BEFORE AFTER OUT: the comparison's own verdict is not asked here.
