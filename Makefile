@@ -349,6 +349,17 @@ check-long: check-integrations-long
 check-integrations-long: all check-cases $(GUEST_INIT)
 	@BEFORE_AFTER_LONG=1 BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh kselftest debian
 
+# --- tests/hostile: kills, faults, bad places -----------------------------------------------------
+
+.PHONY: check-hostile check-hostile-long
+check-hostile: all $(HARNESS_BINS)
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
+check: check-hostile
+check-hostile-long: all $(HARNESS_BINS) $(GUEST_INIT)
+	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/guests.sh
+check-long: check-hostile-long
+
 .PHONY: clean FORCE
 FORCE:
 clean:

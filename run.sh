@@ -172,10 +172,11 @@ fi
 export BEFORE_AFTER_SWAP_DEVICE=$swap_device BEFORE_AFTER_LABEL=$label
 export BEFORE_AFTER_ENGINE_INFO=${engine_info:+$(realpath "$engine_info")}
 
+# In a subshell, which becomes the case: so that its parent is this process, whose death ends it.
 run_case() {
 	local name=$1
 	shift
-	"${pin[@]}" "$build/cases/$name" --scale "$scale" ${size:+--size "$size"} "$@"
+	exec "${pin[@]}" "$build/cases/$name" --scale "$scale" ${size:+--size "$size"} "$@"
 }
 
 if [[ $mode == list || $mode == dry-run ]]; then
@@ -224,7 +225,7 @@ fi
 # --- running ------------------------------------------------------------------------------------
 
 BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
-export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
+export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0 BEFORE_AFTER_STARTER=$$
 [[ $mode != probe ]] || runs=0
 total=$((${#jobs[@]} * runs)) done_=0 seq=0 began=$SECONDS
 # A guest's console is a terminal that nobody looks at.
