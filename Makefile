@@ -351,11 +351,19 @@ check-integrations-long: all check-cases $(GUEST_INIT)
 
 # --- tests/hostile: kills, faults, bad places -----------------------------------------------------
 
+# The cases, with every system call that the project's own code makes going through a wrapper.
+FAULT_SRC := tests/hostile/fault.c
+WRAPPED := $(shell sed -n 's/^WRAP[A-Z]*.//p' $(FAULT_SRC) | cut -d , -f 1) close syscall
+FAULT_BINS := $(CASE_NAMES:%=$(BUILD)/tests/hostile/%)
+$(FAULT_BINS): $(BUILD)/tests/hostile/%: $(BUILD)/obj/cases/%.o $(call obj,$(FAULT_SRC)) $(BUILD)/libcase.a
+	$(call LINK,$(WRAPPED:%=-Wl$(comma)--wrap=%) $(CASE_LIBS))
+comma := ,
+
 .PHONY: check-hostile check-hostile-long
-check-hostile: all $(HARNESS_BINS)
+check-hostile: all $(HARNESS_BINS) $(FAULT_BINS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
 check: check-hostile
-check-hostile-long: all $(HARNESS_BINS) $(GUEST_INIT)
+check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
 	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/guests.sh
 check-long: check-hostile-long

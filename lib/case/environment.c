@@ -17,6 +17,7 @@
 #include "measure_hash.h"
 #include "sys/command.h"
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/knob.h"
 #include "sys/vmstat.h"
 
@@ -290,19 +291,20 @@ static void add_engine_info(json_t *invocation)
 
 static void replace(const char *path, const json_t *all)
 {
-	char temporary[4200];
+	char temporary[4200], *text = json_dumps(all, JSON_INDENT(1));
 	int fd;
 
 	snprintf(temporary, sizeof(temporary), "%s.new", path);
 	unlink(temporary);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0 || json_dumpfd(all, fd, JSON_INDENT(1)) || fsync(fd) || close(fd) ||
-	    rename(temporary, path)) {
+	fd = io_open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+	if (fd < 0 || !text || !io_write(fd, text, strlen(text)) || !io_sync(fd) ||
+	    (close(fd) && errno != EINTR) || rename(temporary, path)) {
 		int err = errno;
 
 		unlink(temporary);
 		run_broken("%s: cannot be written: %s", path, strerror(err));
 	}
+	free(text);
 }
 
 void environment_write(const char *records, const char *invocation)

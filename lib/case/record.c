@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/io.h"
 
 const char *boot_id(void)
 {
@@ -41,12 +42,11 @@ static off_t whole_lines(int fd, off_t size)
 
 	while (end > 0) {
 		off_t start = end > (off_t)sizeof(buf) ? end - (off_t)sizeof(buf) : 0;
-		ssize_t got = pread(fd, buf, (size_t)(end - start), start);
 		const char *newline;
 
-		if (got != end - start)
+		if (!io_pread(fd, buf, (size_t)(end - start), start))
 			return -1;
-		newline = memrchr(buf, '\n', (size_t)got);
+		newline = memrchr(buf, '\n', (size_t)(end - start));
 		if (newline)
 			return start + (newline - buf) + 1;
 		end = start;
@@ -62,10 +62,9 @@ static bool move_tail(int fd, const char *path, off_t from, off_t to)
 	int out;
 
 	if (tail && asprintf(&aside, "%s.torn", path) > 0) {
-		out = open(aside, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
-		ok = out >= 0 && pread(fd, tail, len, from) == (ssize_t)len &&
-		     write(out, tail, len) == (ssize_t)len && write(out, "\n", 1) == 1 &&
-		     !ftruncate(fd, from);
+		out = io_open(aside, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0644);
+		ok = out >= 0 && io_pread(fd, tail, len, from) && io_write(out, tail, len) &&
+		     io_write(out, "\n", 1) && io_truncate(fd, from);
 		if (out >= 0)
 			close(out);
 	}
@@ -76,14 +75,14 @@ static bool move_tail(int fd, const char *path, off_t from, off_t to)
 
 int record_open(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = io_open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0644);
 	struct stat st;
 	off_t whole;
 
 	if (fd < 0)
 		run_broken("%s: wanted a file to append records to, found: %s", path,
 			   strerror(errno));
-	if (flock(fd, LOCK_EX) || fstat(fd, &st))
+	if (!io_lock(fd, LOCK_EX) || fstat(fd, &st))
 		run_broken("%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		run_broken("%s: wanted a regular file, found another kind", path);
@@ -95,24 +94,32 @@ int record_open(const char *path)
 	return fd;
 }
 
+/* One write(2), all or nothing. 0, or the error. */
+static int append_once(int fd, const char *line, size_t len, off_t end)
+{
+	ssize_t wrote = write(fd, line, len);
+	int err = wrote < 0 ? errno : ENOSPC;
+
+	if (wrote == (ssize_t)len)
+		return 0;
+	return io_truncate(fd, end) ? err : errno;
+}
+
 int record_append(int fd, const json_t *record)
 {
 	char *text = json_dumps(record, JSON_COMPACT), *line = NULL;
 	int len, err = 0;
-	ssize_t wrote;
 	struct stat st;
 
 	if (!text || (len = asprintf(&line, "%s\n", text)) < 0) {
 		err = ENOMEM;
-	} else if (flock(fd, LOCK_EX) || fstat(fd, &st)) {
+	} else if (!io_lock(fd, LOCK_EX) || fstat(fd, &st)) {
 		err = errno;
 	} else {
-		wrote = write(fd, line, (size_t)len);
-		if (wrote != len) {
-			err = wrote < 0 ? errno : ENOSPC;
-			if (ftruncate(fd, st.st_size))
-				err = errno;
-		}
+		/* Once more: what a signal cut short is whole then, a full disk is full again. */
+		err = append_once(fd, line, (size_t)len, st.st_size);
+		if (err)
+			err = append_once(fd, line, (size_t)len, st.st_size);
 		flock(fd, LOCK_UN);
 	}
 	free(line);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
 
 #define CONTROL "/dev/loop-control"
@@ -33,14 +34,14 @@ static bool loop_exists(int number)
 static int open_loop(int number, char *path, size_t size)
 {
 	snprintf(path, size, "/dev/loop%d", number);
-	return open(path, O_RDWR | O_CLOEXEC);
+	return io_open(path, O_RDWR, 0);
 }
 
 static bool is_free(int fd)
 {
 	struct loop_info64 info;
 
-	return ioctl(fd, LOOP_GET_STATUS64, &info) && errno == ENXIO;
+	return io_ioctl(fd, LOOP_GET_STATUS64, &info) && errno == ENXIO;
 }
 
 /* True: nothing of ours is attached any more. */
@@ -50,11 +51,11 @@ static bool detach(int fd, const char *mark)
 	int waited;
 
 	for (waited = 0; waited < PATIENCE_MS; waited += 10) {
-		if (ioctl(fd, LOOP_GET_STATUS64, &info))
+		if (io_ioctl(fd, LOOP_GET_STATUS64, &info))
 			return errno == ENXIO;
 		if (strncmp((const char *)info.lo_file_name, mark, LO_NAME_SIZE))
 			return true;
-		ioctl(fd, LOOP_CLR_FD);
+		io_ioctl(fd, LOOP_CLR_FD, NULL);
 		nanosleep(&pause_10ms, NULL);
 	}
 	return false;
@@ -63,7 +64,7 @@ static bool detach(int fd, const char *mark)
 /* A device that somebody uses meanwhile is theirs now. */
 static void remove_device(int number)
 {
-	int control = open(CONTROL, O_RDWR | O_CLOEXEC), waited;
+	int control = io_open(CONTROL, O_RDWR, 0), waited;
 
 	for (waited = 0; control >= 0 && waited < 1000; waited += 10) {
 		if (ioctl(control, LOOP_CTL_REMOVE, number) >= 0 || errno != EBUSY)
@@ -114,7 +115,7 @@ static bool configure(int fd, int backing, const char *mark, const char *device)
 	};
 
 	snprintf((char *)config.info.lo_file_name, LO_NAME_SIZE, "%s", mark);
-	if (!ioctl(fd, LOOP_CONFIGURE, &config))
+	if (!io_ioctl(fd, LOOP_CONFIGURE, &config))
 		return true;
 	if (errno != EBUSY)
 		run_skip("%s: wanted LOOP_CONFIGURE (5.8), found: %s", device, strerror(errno));
@@ -142,7 +143,7 @@ static bool try_device(int control, int number, int backing, const char *mark, c
 
 void loop_attach(int backing, const char *mark, char *device, size_t size)
 {
-	int control = open(CONTROL, O_RDWR | O_CLOEXEC), number = 0;
+	int control = io_open(CONTROL, O_RDWR, 0), number = 0;
 
 	if (control < 0)
 		run_skip("wanted %s, found: %s", CONTROL, strerror(errno));

@@ -11,6 +11,7 @@
 
 #include "sys/cpus.h"
 #include "sys/end.h"
+#include "sys/io.h"
 
 static struct {
 	pthread_t thread;
@@ -41,8 +42,8 @@ static void *punch(void *unused)
 	while (!puncher.stop && !puncher.error) {
 		off_t from = (off_t)(puncher.from + at), piece = (off_t)puncher.piece;
 
-		if (fallocate(puncher.fd, hole, from, piece) ||
-		    fallocate(puncher.fd, 0, from, piece))
+		if (!io_allocate(puncher.fd, hole, from, piece) ||
+		    !io_allocate(puncher.fd, 0, from, piece))
 			puncher.error = errno;
 		puncher.done.punches++;
 		at = (at + puncher.piece) % puncher.bytes;

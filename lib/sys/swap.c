@@ -16,6 +16,7 @@
 
 #include "sys/command.h"
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
 #include "sys/vmstat.h"
 
@@ -33,9 +34,13 @@ int64_t swap_used(void)
 static bool swap_undo(const json_t *entry, char *why, size_t size)
 {
 	const char *path = json_string_value(json_object_get(entry, "path"));
+	int rc;
 
+	/* It ends early when a signal comes, with what is not yet read in still there. */
+	while ((rc = path ? swapoff(path) : 0) && errno == EINTR)
+		;
 	/* EINVAL: not turned on, or not yet. */
-	if (path && (!swapoff(path) || errno == EINVAL || errno == ENOENT))
+	if (path && (!rc || errno == EINVAL || errno == ENOENT))
 		return true;
 	snprintf(why, size, "swapoff %s: %s", path ? path : "?", strerror(errno));
 	return false;
@@ -46,10 +51,12 @@ const struct undo_kind swap_kind = {.name = "swap", .outlives = true, .undo = sw
 static bool write_number(const char *path, uint64_t value)
 {
 	char text[32];
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t len = snprintf(text, sizeof(text), "%" PRIu64, value);
-	bool ok = fd >= 0 && write(fd, text, (size_t)len) == len;
-	int err = errno;
+	int fd = io_open(path, O_WRONLY, 0), err;
+	bool ok;
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	ok = fd >= 0 && io_write_once(fd, text);
+	err = errno;
 
 	if (fd >= 0)
 		close(fd);
@@ -79,11 +86,11 @@ const struct undo_kind zram_kind = {.name = "zram", .outlives = true, .undo = zr
  */
 static int zram_new(void)
 {
-	int number = -1, made, lock = open(ZRAM, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int number = -1, made, lock = io_open(ZRAM, O_RDONLY | O_DIRECTORY, 0);
 	char path[64];
 	struct stat st;
 
-	if (lock < 0 || flock(lock, LOCK_EX))
+	if (lock < 0 || !io_lock(lock, LOCK_EX))
 		run_skip("wanted a zram device, found no %s: modprobe zram", ZRAM);
 	do {
 		number++;
@@ -133,7 +140,7 @@ static void check_device(const char *device, uint64_t bytes)
 		run_skip("%s: wanted an empty device or a swap area, found %s (blkid %d)", device,
 			 *out ? out : "something else", rc);
 	/* O_EXCL: not one that is mounted, part of another device or swapped to already. */
-	fd = open(device, O_RDONLY | O_EXCL | O_CLOEXEC);
+	fd = io_open(device, O_RDONLY | O_EXCL, 0);
 	if (fd < 0)
 		run_skip("%s: wanted a device that is not in use, found: %s", device,
 			 strerror(errno));
@@ -176,11 +183,11 @@ static void make_file(const char *dir, char *path, size_t size, uint64_t bytes)
 	if (!access(path, F_OK))
 		run_skip("%s: wanted a name for a swap file, found it taken", path);
 	own(&swap_file_kind, json_pack("{s:s}", "path", path));
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = io_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		run_skip("%s: wanted a swap file, found: %s", path, strerror(errno));
 	/* Not posix_fallocate(): the C library would write where the file system cannot allocate. */
-	err = fallocate(fd, 0, 0, (off_t)bytes) ? errno : 0;
+	err = io_allocate(fd, 0, 0, (off_t)bytes) ? 0 : errno;
 	close(fd);
 	if (err)
 		run_skip("%s: wanted %" PRIu64 " bytes for a swap file, found: %s", path, bytes,

@@ -6,7 +6,7 @@
 #   own_box "$@"    starts the script again in mount and PID namespaces of its own, with an empty /tmp,
 #                   /run, /dev/shm and /var/tmp, and in a memory cgroup of its own; returns in there
 #   box_is_now      remembers what must be the same
-#   box_as_it_was   what is not, in LEFT: a line each, "" for nothing
+#   box_as_it_was   what is not, in LEFT: a line each, "" for nothing; .._at_once: without waiting
 #
 # Whatever is in these places is ours, whoever else works on the machine; run.sh uses its default ones.
 # Kernel settings, zram and loop devices are the machine's: what others do to them passes, a leak stays.
@@ -57,6 +57,13 @@ enter_cage() { # DIRECTORY
 	echo +memory >"$1/cgroup.subtree_control"
 }
 
+leave_box() { # DIRECTORY..: what they were for may still be ending
+	local dir
+	for dir; do
+		[[ ! -d $dir ]] || rmdir "$dir" 2>/dev/null || { sleep 1 && rmdir "$dir"; } || true
+	done
+}
+
 own_box() {
 	local code=0 stage cage
 	if [[ -z ${HOSTILE_STAGE:-} ]]; then
@@ -66,9 +73,12 @@ own_box() {
 		fi
 		stage=$(mktemp -d)
 		cage=$(make_cage)
-		trap 'rmdir "$stage" ${cage:+"$cage"/leaf "$cage"} 2>/dev/null || true' EXIT
 		HOSTILE_STAGE=$stage HOSTILE_CAGE=$cage unshare -mpf --mount-proc --kill-child -- \
-			"tests/hostile/${0##*/}" "$@" || code=$?
+			"tests/hostile/${0##*/}" "$@" &
+		# Its death is that of all in there.
+		trap 'kill -KILL $! 2>/dev/null; exit 130' INT TERM HUP
+		trap 'leave_box "$stage" ${cage:+"$cage/leaf" "$cage"}' EXIT
+		wait $! || code=$?
 		exit "$code"
 	fi
 	empty_places "$HOSTILE_STAGE"
@@ -124,6 +134,10 @@ box_is_now() {
 
 differences() {
 	snapshot | sort | diff "$tmp/box" - | grep -v '^< device ' | grep '^[<>]' || true
+}
+
+box_as_it_was_at_once() {
+	LEFT=$(differences)
 }
 
 # What is killed may yet have to give its memory back, and a mount namespace dies in the background:
