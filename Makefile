@@ -359,9 +359,16 @@ $(FAULT_BINS): $(BUILD)/tests/hostile/%: $(BUILD)/obj/cases/%.o $(call obj,$(FAU
 	$(call LINK,$(WRAPPED:%=-Wl$(comma)--wrap=%) $(CASE_LIBS))
 comma := ,
 
+HOSTILE_TOOLS := $(BUILD)/tests/hostile/attacker
+$(BUILD)/tests/hostile/attacker: tests/hostile/attacker.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $<
+
 .PHONY: check-hostile check-hostile-long
-check-hostile: all $(HARNESS_BINS) $(FAULT_BINS)
+check-hostile: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh
 check: check-hostile
 check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
 	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh

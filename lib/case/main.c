@@ -8,19 +8,36 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "case/record.h"
 #include "case/run.h"
 #include "sys/owned.h"
 
-enum mode { MODE_RUN, MODE_DESCRIBE, MODE_CHECK, MODE_CLEANUP, MODE_INNER, MODE_EMPTY };
+enum mode {
+	MODE_RUN,
+	MODE_PREPARE,
+	MODE_DESCRIBE,
+	MODE_CHECK,
+	MODE_CLEANUP,
+	MODE_INNER,
+	MODE_EMPTY
+};
 
 static const struct option words[] = {
-	{"variant", required_argument, NULL, 'v'}, {"scale", required_argument, NULL, 's'},
-	{"size", required_argument, NULL, 'z'},	   {"run", required_argument, NULL, 'r'},
-	{"output", required_argument, NULL, 'o'},  {"events", required_argument, NULL, 'e'},
-	{"probe", required_argument, NULL, 'p'},   {"describe", no_argument, NULL, 'd'},
-	{"check", no_argument, NULL, 'c'},	   {"cleanup", no_argument, NULL, 'u'},
-	{"help", no_argument, NULL, 'h'},	   {"inner", no_argument, NULL, 'i'},
-	{"inner-empty", no_argument, NULL, 'y'},   {0},
+	{"variant", required_argument, NULL, 'v'},
+	{"scale", required_argument, NULL, 's'},
+	{"size", required_argument, NULL, 'z'},
+	{"run", required_argument, NULL, 'r'},
+	{"output", required_argument, NULL, 'o'},
+	{"events", required_argument, NULL, 'e'},
+	{"probe", required_argument, NULL, 'p'},
+	{"describe", no_argument, NULL, 'd'},
+	{"check", no_argument, NULL, 'c'},
+	{"cleanup", no_argument, NULL, 'u'},
+	{"prepare", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{"inner", no_argument, NULL, 'i'},
+	{"inner-empty", no_argument, NULL, 'y'},
+	{0},
 };
 
 static int help(void)
@@ -132,6 +149,9 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 		case 'u':
 			mode = MODE_CLEANUP;
 			break;
+		case 'q':
+			mode = MODE_PREPARE;
+			break;
 		case 'i':
 			mode = MODE_INNER;
 			break;
@@ -167,6 +187,10 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 		return check();
 	case MODE_CLEANUP:
 		return cleanup();
+	case MODE_PREPARE:
+		if (run.output)
+			record_prepare(run.output);
+		return 0;
 	case MODE_INNER:
 		return inner_run(false);
 	case MODE_EMPTY:

@@ -18,6 +18,7 @@
 #include "sys/end.h"
 #include "sys/io.h"
 #include "sys/kinds.h"
+#include "sys/place.h"
 #include "sys/vmstat.h"
 
 #define ZRAM "/sys/class/zram-control"
@@ -175,8 +176,13 @@ const struct undo_kind swap_file_kind = {
 
 static void make_file(const char *dir, char *path, size_t size, uint64_t bytes)
 {
-	char *real = realpath(dir, NULL);
+	char *real = realpath(dir, NULL), why[300];
 	int fd, err;
+
+	/* Whoever can exchange the file chooses what is swapped to. */
+	if (!place_private(dir, why, sizeof(why)))
+		run_skip("%s: wanted a directory for swap that only root can change, found %s", dir,
+			 why);
 
 	snprintf(path, size, "%s/%s%d", real ? real : dir, file_prefix, getpid());
 	free(real);
