@@ -359,7 +359,9 @@ $(FAULT_BINS): $(BUILD)/tests/hostile/%: $(BUILD)/obj/cases/%.o $(call obj,$(FAU
 	$(call LINK,$(WRAPPED:%=-Wl$(comma)--wrap=%) $(CASE_LIBS))
 comma := ,
 
-HOSTILE_TOOLS := $(BUILD)/tests/hostile/attacker
+HOSTILE_TOOLS := $(BUILD)/tests/hostile/attacker $(if $(call have,fuse3),$(BUILD)/tests/hostile/slowfs)
+$(BUILD)/tests/hostile/slowfs: $(call obj,tests/hostile/slowfs.c)
+	$(call LINK,$(FUSE_LIBS))
 $(BUILD)/tests/hostile/attacker: tests/hostile/attacker.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $<
@@ -369,6 +371,7 @@ check-hostile: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/places.sh
 check: check-hostile
 check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
 	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh

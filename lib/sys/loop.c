@@ -28,7 +28,8 @@ static bool loop_exists(int number)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/sys/block/loop%d", number);
-	return !access(path, F_OK);
+	/* Where that cannot be told it is taken for another's, which is never removed. */
+	return !access(path, F_OK) || errno != ENOENT;
 }
 
 static int open_loop(int number, char *path, size_t size)
@@ -61,8 +62,8 @@ static bool detach(int fd, const char *mark)
 	return false;
 }
 
-/* A device that somebody uses meanwhile is theirs now. */
-static void remove_device(int number)
+/* A device that somebody uses meanwhile is theirs now. False: it cannot be asked for. */
+static bool remove_device(int number)
 {
 	int control = io_open(CONTROL, O_RDWR, 0), waited;
 
@@ -71,8 +72,10 @@ static void remove_device(int number)
 			break;
 		nanosleep(&pause_10ms, NULL);
 	}
-	if (control >= 0)
-		close(control);
+	if (control < 0)
+		return false;
+	close(control);
+	return true;
 }
 
 void loop_in_use(void)
@@ -91,6 +94,10 @@ static bool loop_undo(const json_t *entry, char *why, size_t size)
 
 	loop_in_use();
 	fd = open_loop(number, path, sizeof(path));
+	if (fd < 0 && errno != ENOENT && errno != ENXIO) {
+		snprintf(why, size, "%s: %s", path, strerror(errno));
+		return false;
+	}
 	if (fd >= 0) {
 		ok = mark && detach(fd, mark);
 		close(fd);
@@ -99,9 +106,10 @@ static bool loop_undo(const json_t *entry, char *why, size_t size)
 		snprintf(why, size, "%s: still attached to %s", path, mark ? mark : "?");
 		return false;
 	}
-	if (json_is_true(json_object_get(entry, "added")))
-		remove_device(number);
-	return true;
+	if (!json_is_true(json_object_get(entry, "added")) || remove_device(number))
+		return true;
+	snprintf(why, size, "%s: %s cannot be opened: %s", path, CONTROL, strerror(errno));
+	return false;
 }
 
 const struct undo_kind loop_kind = {.name = "loop", .outlives = true, .undo = loop_undo};

@@ -72,7 +72,8 @@ static bool zram_undo(const json_t *entry, char *why, size_t size)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/sys/block/zram%" JSON_INTEGER_FORMAT, number);
-	if (stat(path, &st) || write_number(ZRAM "/hot_remove", (uint64_t)number))
+	if ((stat(path, &st) && errno == ENOENT) ||
+	    write_number(ZRAM "/hot_remove", (uint64_t)number))
 		return true;
 	snprintf(why, size, "%s: cannot be removed: %s", path, strerror(errno));
 	return false;
@@ -87,12 +88,18 @@ const struct undo_kind zram_kind = {.name = "zram", .outlives = true, .undo = zr
  */
 static int zram_new(void)
 {
-	int number = -1, made, lock = io_open(ZRAM, O_RDONLY | O_DIRECTORY, 0);
+	int number = -1, made, remove, lock = io_open(ZRAM, O_RDONLY | O_DIRECTORY, 0);
 	char path[64];
 	struct stat st;
 
 	if (lock < 0 || !io_lock(lock, LOCK_EX))
 		run_skip("wanted a zram device, found no %s: modprobe zram", ZRAM);
+	/* Adding is a read, which a read-only /sys allows: then it could not be removed again. */
+	remove = io_open(ZRAM "/hot_remove", O_WRONLY, 0);
+	if (remove < 0)
+		run_skip("wanted a zram device, found %s/hot_remove not writable: %s", ZRAM,
+			 strerror(errno));
+	close(remove);
 	do {
 		number++;
 		snprintf(path, sizeof(path), "/sys/block/zram%d", number);
