@@ -350,6 +350,35 @@ check-long: check-integrations-long
 check-integrations-long: all check-cases $(GUEST_INIT)
 	@BEFORE_AFTER_LONG=1 BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh kselftest debian
 
+# --- tests/hostile: kills, faults, bad places -----------------------------------------------------
+
+# The cases, with every system call that the project's own code makes going through a wrapper.
+FAULT_SRC := tests/hostile/fault.c
+WRAPPED := $(shell sed -n 's/^WRAP[A-Z]*.//p' $(FAULT_SRC) | cut -d , -f 1) close syscall
+FAULT_BINS := $(CASE_NAMES:%=$(BUILD)/tests/hostile/%)
+$(FAULT_BINS): $(BUILD)/tests/hostile/%: $(BUILD)/obj/cases/%.o $(call obj,$(FAULT_SRC)) $(BUILD)/libcase.a
+	$(call LINK,$(WRAPPED:%=-Wl$(comma)--wrap=%) $(CASE_LIBS))
+comma := ,
+
+HOSTILE_TOOLS := $(BUILD)/tests/hostile/attacker $(if $(call have,fuse3),$(BUILD)/tests/hostile/slowfs)
+$(BUILD)/tests/hostile/slowfs: $(call obj,tests/hostile/slowfs.c)
+	$(call LINK,$(FUSE_LIBS))
+$(BUILD)/tests/hostile/attacker: tests/hostile/attacker.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $<
+
+.PHONY: check-hostile check-hostile-long
+check-hostile: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS)
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/places.sh
+check: check-hostile
+check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
+	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/guests.sh
+check-long: check-hostile-long
+
 .PHONY: clean FORCE
 FORCE:
 clean:

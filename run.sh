@@ -5,7 +5,8 @@ set -euo pipefail
 export LC_ALL=C
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-readonly here build=${BEFORE_AFTER_BUILD:-$here/build}
+build=$(realpath -m "${BEFORE_AFTER_BUILD:-$here/build}")
+readonly here build
 readonly run_dir=${BEFORE_AFTER_RUN_DIR:-/run/before-after}
 cases='' variant='' scale=quick size='' runs='' label='' results=results node='' events=unset
 engine_info='' swap_device='' mode=run code_path=false
@@ -173,10 +174,11 @@ fi
 export BEFORE_AFTER_SWAP_DEVICE=$swap_device BEFORE_AFTER_LABEL=$label
 export BEFORE_AFTER_ENGINE_INFO=${engine_info:+$(realpath "$engine_info")}
 
+# In a subshell, which becomes the case: so that its parent is this process, whose death ends it.
 run_case() {
 	local name=$1
 	shift
-	"${pin[@]}" "$build/cases/$name" --scale "$scale" ${size:+--size "$size"} "$@"
+	exec "${pin[@]}" "$build/cases/$name" --scale "$scale" ${size:+--size "$size"} "$@"
 }
 
 if [[ $mode == list || $mode == dry-run ]]; then
@@ -202,10 +204,9 @@ if [[ $mode == list || $mode == dry-run ]]; then
 fi
 
 read -r boot </proc/sys/kernel/random/boot_id
-if ! mkdir -p "$results/$label" 2>/dev/null || [[ ! -w $results/$label ]]; then
-	die 99 "$results/$label: wanted a directory to write records to, found it cannot be written"
-fi
 records=$results/$label/$boot.jsonl
+# Not by mkdir: it would follow a link that another user put there.
+"$build/cases/${names[0]}" --prepare --output "$records" || exit 99
 
 # One run of the suite on a box at a time; the cases inherit the lock.
 if ((EUID == 0)); then
@@ -224,17 +225,24 @@ fi
 
 # --- running ------------------------------------------------------------------------------------
 
+# Whole seconds; the clock of the day may jump.
+uptime() {
+	local now
+	read -r now _ </proc/uptime
+	echo "${now%.*}"
+}
+
 BEFORE_AFTER_INVOCATION=$(date -u +%Y%m%dT%H%M%SZ)-$$
-export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0
+export BEFORE_AFTER_INVOCATION BEFORE_AFTER_SEQ=0 BEFORE_AFTER_STARTER=$$
 [[ $mode != probe && $mode != locks ]] || runs=0
-total=$((${#jobs[@]} * runs)) done_=0 seq=0 began=$SECONDS
+total=$((${#jobs[@]} * runs)) done_=0 seq=0 began=$(uptime)
 # A guest's console is a terminal that nobody looks at.
 [[ -t 2 && ${TERM:-dumb} != dumb ]] && terminal=true || terminal=false
 declare -A count=([ok]=0 [fail]=0 [skip]=0 [broken]=0)
 
 progress() {
 	local left='' line
-	((done_ == 0)) || left=", about $(((SECONDS - began) * (total - done_) / done_)) s left"
+	((done_ == 0)) || left=", about $((($(uptime) - began) * (total - done_) / done_)) s left"
 	line=$(printf '[%d/%d] %s%s' "$((done_ + 1))" "$total" "$1" "$left")
 	if $terminal; then
 		printf '\r\e[K%.*s' "$((${COLUMNS:-100} - 1))" "$line" >&2
@@ -321,17 +329,21 @@ for job in "${probes[@]}"; do
 done
 ! $terminal || printf '\r\e[K' >&2
 printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$done_" \
-	"$((SECONDS - began))" "${count[ok]}" "${count[fail]}" "${count[skip]}" "${count[broken]}" \
+	"$(($(uptime) - began))" "${count[ok]}" "${count[fail]}" "${count[skip]}" "${count[broken]}" \
 	"$records" >&2
 
 # --- the table ----------------------------------------------------------------------------------
 
 if ((count[ok] > 0)) && [[ -x $build/compare ]]; then
-	report=$results/$label/report.md
-	"$build/compare" --single "$results/$label" --claims "$here"/cases/*.json >"$report.new" ||
-		die 99 "$report: wanted the table, found that build/compare cannot write it"
-	mv "$report.new" "$report"
-	cat "$report"
+	# Where our records are, whatever the path leads to by now, and under a name that nobody knew.
+	if cd "$results/$label" && [[ -f $boot.jsonl && ! -L $boot.jsonl ]] && new=$(mktemp report.XXXXXX) &&
+		"$build/compare" --single . --claims "$here"/cases/*.json >"$new" && chmod 644 "$new" &&
+		cat "$new" && mv -T "$new" report.md; then
+		:
+	else
+		[[ -z ${new:-} ]] || rm -f "$new"
+		die 99 "$results/$label/report.md: wanted the table, found that it cannot be written"
+	fi
 fi
 ((count[broken] == 0)) || exit 99
 ((count[fail] == 0)) || exit 1

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,7 +17,9 @@
 #include "measure_hash.h"
 #include "sys/command.h"
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/knob.h"
+#include "sys/place.h"
 #include "sys/vmstat.h"
 
 #define THP "/sys/kernel/mm/transparent_hugepage"
@@ -288,21 +290,45 @@ static void add_engine_info(json_t *invocation)
 	json_decref(file);
 }
 
-static void replace(const char *path, const json_t *all)
+static void replace(int dir, const char *name, const char *path, const json_t *all)
 {
-	char temporary[4200];
+	char temporary[4200], *text = json_dumps(all, JSON_INDENT(1));
 	int fd;
 
-	snprintf(temporary, sizeof(temporary), "%s.new", path);
-	unlink(temporary);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0 || json_dumpfd(all, fd, JSON_INDENT(1)) || fsync(fd) || close(fd) ||
-	    rename(temporary, path)) {
+	snprintf(temporary, sizeof(temporary), "%s.new", name);
+	unlinkat(dir, temporary, 0);
+	fd = io_openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+	if (fd < 0 || !text || !io_write(fd, text, strlen(text)) || !io_sync(fd) ||
+	    (close(fd) && errno != EINTR) || renameat(dir, temporary, dir, name)) {
 		int err = errno;
 
-		unlink(temporary);
+		unlinkat(dir, temporary, 0);
 		run_broken("%s: cannot be written: %s", path, strerror(err));
 	}
+	free(text);
+}
+
+/* What is in it; NULL where there is none. A link or a pipe of that name is not followed. */
+static json_t *load(int dir, const char *name, const char *path)
+{
+	int fd = io_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	json_error_t error;
+	struct stat st;
+	json_t *all;
+
+	if (fd < 0 && errno == ENOENT)
+		return NULL;
+	if (!f || fstat(fd, &st))
+		run_broken("%s: wanted an environment file, found: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		run_broken("%s: wanted an environment file, found another kind", path);
+	all = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
+	fclose(f);
+	if (!all || !json_is_object(json_object_get(all, "invocations")))
+		run_broken("%s:%d: wanted an environment file, found: %s", path,
+			   all ? 1 : error.line, all ? "no invocations" : error.text);
+	return all;
 }
 
 void environment_write(const char *records, const char *invocation)
@@ -311,14 +337,15 @@ void environment_write(const char *records, const char *invocation)
 	size_t stem =
 		suffix && !strcmp(suffix, ".jsonl") ? (size_t)(suffix - records) : strlen(records);
 	json_t *all, *invocations, *one;
-	json_error_t error;
+	const char *name;
 	char path[4096];
+	int dir;
 
 	snprintf(path, sizeof(path), "%.*s.env.json", (int)stem, records);
-	all = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	if (!all && access(path, F_OK) == 0)
-		run_broken("%s:%d: wanted an environment file, found: %s", path, error.line,
-			   error.text);
+	dir = place_of(path, false, &name);
+	if (dir < 0)
+		run_broken("%s: %s", path, place_error(errno));
+	all = load(dir, name, path);
 	if (!all)
 		all = json_pack("{s:i, s:s, s:{}}", "schema", 1, "boot", boot_id(), "invocations");
 	invocations = json_object_get(all, "invocations");
@@ -326,7 +353,8 @@ void environment_write(const char *records, const char *invocation)
 		one = json_pack("{s:o, s:o}", "match", match(), "info", info());
 		add_engine_info(one);
 		json_object_set_new(invocations, invocation, one);
-		replace(path, all);
+		replace(dir, name, path, all);
 	}
 	json_decref(all);
+	close(dir);
 }

@@ -19,6 +19,7 @@
 #include "case/run.h"
 #include "sys/cached.h"
 #include "sys/folios.h"
+#include "sys/io.h"
 
 static json_t *result; /* metrics, samples, checks, cost_ns: built as the case goes */
 static const char *broken_check;
@@ -44,10 +45,10 @@ static uint64_t clock_ns(clockid_t id)
 
 static void perf_say(const char *word)
 {
-	size_t len = strlen(word), got = 0;
+	size_t got = 0;
 	char ack[16] = "";
 
-	if (write(control_fd, word, len) != (ssize_t)len)
+	if (!io_write(control_fd, word, strlen(word)))
 		run_broken("perf control: cannot write %.6s: %s", word, strerror(errno));
 	/* The acknowledgement is "ack\n" and a NUL; some versions send the NUL, some do not. */
 	while (got < 4) {
@@ -62,6 +63,8 @@ static void perf_say(const char *word)
 				   "found none",
 				   word);
 		n = read(ack_fd, ack + got, 5 - got);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0)
 			run_broken("perf control: %s", n ? strerror(errno) : "closed");
 		if (ack[0] == '\0') {
@@ -329,7 +332,7 @@ static void write_result(enum run_end how, const char *reason)
 		json_object_set_new(result, "counted_where", json_string(counted_where));
 	/* jansson's own writer to a descriptor makes a system call a token. */
 	dump = json_dumps(result, JSON_COMPACT);
-	if (fd < 0 || !dump || write(fd, dump, strlen(dump)) != (ssize_t)strlen(dump))
+	if (fd < 0 || !dump || !io_write(fd, dump, strlen(dump)))
 		_exit(end_exit_code(END_BROKEN));
 }
 

@@ -8,10 +8,19 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "case/record.h"
 #include "case/run.h"
 #include "sys/owned.h"
 
-enum mode { MODE_RUN, MODE_DESCRIBE, MODE_CHECK, MODE_CLEANUP, MODE_INNER, MODE_EMPTY };
+enum mode {
+	MODE_RUN,
+	MODE_PREPARE,
+	MODE_DESCRIBE,
+	MODE_CHECK,
+	MODE_CLEANUP,
+	MODE_INNER,
+	MODE_EMPTY
+};
 
 static const struct option words[] = {
 	{"variant", required_argument, NULL, 'v'},
@@ -25,6 +34,7 @@ static const struct option words[] = {
 	{"check", no_argument, NULL, 'c'},
 	{"cleanup", no_argument, NULL, 'u'},
 	{"locks", no_argument, NULL, 'l'},
+	{"prepare", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
 	{"inner", no_argument, NULL, 'i'},
 	{"inner-empty", no_argument, NULL, 'y'},
@@ -144,6 +154,9 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 		case 'u':
 			mode = MODE_CLEANUP;
 			break;
+		case 'q':
+			mode = MODE_PREPARE;
+			break;
 		case 'i':
 			mode = MODE_INNER;
 			break;
@@ -183,6 +196,10 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 		return check();
 	case MODE_CLEANUP:
 		return cleanup();
+	case MODE_PREPARE:
+		if (run.output)
+			record_prepare(run.output);
+		return 0;
 	case MODE_INNER:
 		return inner_run(false);
 	case MODE_EMPTY:

@@ -2,6 +2,7 @@
 #include "case/perf.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,14 +95,20 @@ size_t perf_command(const struct perf *perf, const char *argv[], size_t max)
 bool perf_line(const char *line, json_t *counters)
 {
 	json_t *row = json_loads(line, 0, NULL);
-	const char *text = json_string_value(json_object_get(row, "counter-value"));
+	const json_t *field = json_object_get(row, "counter-value");
+	const char *text = json_string_value(field);
 	const char *event = json_string_value(json_object_get(row, "event"));
 	const char *unit = json_string_value(json_object_get(row, "unit"));
 	const char *suffix = event ? strrchr(event, ':') : NULL;
 	json_t *counter;
+	char printed[64], *end;
 	double value;
-	char *end;
 
+	/* A string since 5.13; a number is one all the same. */
+	if (json_is_number(field)) {
+		snprintf(printed, sizeof(printed), "%.17g", json_number_value(field));
+		text = printed;
+	}
 	if (!text || !event) {
 		json_decref(row);
 		return false;
@@ -122,7 +129,7 @@ bool perf_line(const char *line, json_t *counters)
 		counter = absent("not supported: no PMU");
 	else if (!strcmp(text, "<not counted>"))
 		counter = absent("not counted");
-	else if (*end || end == text)
+	else if (*end || end == text || !isfinite(value) || value < 0)
 		counter = absent("perf printed no number");
 	else
 		counter = json_pack("{s:f, s:s, s:f}", "value", value, "unit", unit ? unit : "",

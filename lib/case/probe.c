@@ -11,6 +11,7 @@
 
 #include "case/list.h"
 #include "sys/breakpoint.h"
+#include "sys/io.h"
 #include "sys/kprobe.h"
 #include "sys/lock_stat.h"
 #include "sys/profiler.h"
@@ -291,7 +292,7 @@ static void *serve(void *unused)
 		else
 			counted = server->stop(failed, sizeof(failed)) && !*failed;
 		length = 0;
-		if (write(ack, "ack\n", 5) != 5)
+		if (!io_write(ack, "ack\n", 5))
 			return NULL;
 	}
 }

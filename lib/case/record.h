@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+/* Makes the directory of `path` where it is missing; broken where it cannot be written. */
+void record_prepare(const char *path);
 /* A descriptor for record_append(), or broken with the path and the reason. */
 int record_open(const char *path);
 /* 0, or an errno: then the file is as it was. */

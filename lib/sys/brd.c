@@ -14,6 +14,7 @@
 
 #include "sys/command.h"
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
 #include "sys/vmstat.h"
 
@@ -71,7 +72,7 @@ static off_t first_content(int fd, off_t at, off_t end)
 	for (; at < end; at += CHUNK) {
 		size_t len = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
-		if (pread(fd, buf, len, at) != (ssize_t)len)
+		if (!io_pread(fd, buf, len, at))
 			return -1;
 		if (!is_zero(buf, len))
 			return at;
@@ -86,14 +87,14 @@ static bool wipe(int fd, off_t end)
 	uint64_t range[2] = {0, (uint64_t)end};
 	off_t at;
 
-	ioctl(fd, BLKDISCARD, range);
+	io_ioctl(fd, BLKDISCARD, range);
 	for (at = first_content(fd, 0, end); at < end; at = first_content(fd, at, end)) {
 		size_t len = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
-		if (at < 0 || pwrite(fd, zeroes, len, at) != (ssize_t)len)
+		if (at < 0 || !io_pwrite(fd, zeroes, len, at))
 			return false;
 	}
-	return !fsync(fd);
+	return io_sync(fd);
 }
 
 /* An exclusive open; waits while a mount that is going away still holds the device. */
@@ -102,7 +103,7 @@ static int open_exclusive(const char *device)
 	int fd = -1, waited;
 
 	for (waited = 0; fd < 0 && waited < PATIENCE_MS; waited += 10) {
-		fd = open(device, O_RDWR | O_EXCL | O_CLOEXEC);
+		fd = io_open(device, O_RDWR | O_EXCL, 0);
 		if (fd >= 0 || errno != EBUSY)
 			break;
 		nanosleep(&pause_10ms, NULL);
@@ -124,12 +125,11 @@ static bool brd_undo(const json_t *entry, char *why, size_t size)
 		return true;
 	if (fd >= 0) {
 		end = lseek(fd, 0, SEEK_END) - BRD_MARK_BYTES;
-		if (pread(fd, found, sizeof(found), end) == sizeof(found))
+		if (io_pread(fd, found, sizeof(found), end))
 			/* The mark goes last: until then the rest is known to be ours. */
 			ok = strncmp(found, mark, sizeof(found)) ||
-			     (wipe(fd, end) &&
-			      pwrite(fd, zeroes, sizeof(zeroes), end) == sizeof(zeroes) &&
-			      !fsync(fd));
+			     (wipe(fd, end) && io_pwrite(fd, zeroes, sizeof(zeroes), end) &&
+			      io_sync(fd));
 	}
 	if (!ok)
 		snprintf(why, size, "%s: cannot be wiped: %s", device ? device : "?",
@@ -144,14 +144,14 @@ const struct undo_kind brd_kind = {.name = "brd", .outlives = true, .undo = brd_
 /* Takes it if it is large enough, nobody's and empty. */
 static bool take_device(const char *device, uint64_t bytes, const char *mark)
 {
-	int fd = open(device, O_RDWR | O_EXCL | O_CLOEXEC);
+	int fd = io_open(device, O_RDWR | O_EXCL, 0);
 	off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END) - BRD_MARK_BYTES;
 	bool taken = end > 0 && (uint64_t)end >= bytes &&
 		     first_content(fd, 0, end + BRD_MARK_BYTES) == end + BRD_MARK_BYTES;
 
 	if (taken) {
 		own(&brd_kind, json_pack("{s:s, s:s}", "device", device, "mark", mark));
-		if (pwrite(fd, mark, strlen(mark), end) != (ssize_t)strlen(mark) || fsync(fd))
+		if (!io_pwrite(fd, mark, strlen(mark), end) || !io_sync(fd))
 			run_broken("%s: cannot be written: %s", device, strerror(errno));
 	}
 	if (fd >= 0)

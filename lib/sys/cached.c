@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/io.h"
 
 #ifndef SYS_cachestat
 #define SYS_cachestat 451 /* the same on every architecture; newer than glibc 2.36's headers */
@@ -70,17 +71,17 @@ static int is_compound(int pagemap, int flags, const volatile unsigned char *add
 	uint64_t entry = 0, flag = 0;
 
 	(void)*address; /* only a page that is mapped has an entry */
-	if (pread(pagemap, &entry, 8, (off_t)((uintptr_t)address / page * 8)) != 8 ||
+	if (!io_pread(pagemap, &entry, 8, (off_t)((uintptr_t)address / page * 8)) ||
 	    !(entry & PAGEMAP_PRESENT) || !(entry & PFN_MASK) ||
-	    pread(flags, &flag, 8, (off_t)((entry & PFN_MASK) * 8)) != 8)
+	    !io_pread(flags, &flag, 8, (off_t)((entry & PFN_MASK) * 8)))
 		return -1;
 	return (flag & KPF_COMPOUND) != 0;
 }
 
 static int64_t above_order_0(int fd, uint64_t size)
 {
-	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	int flags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	int pagemap = io_open("/proc/self/pagemap", O_RDONLY, 0);
+	int flags = io_open("/proc/kpageflags", O_RDONLY, 0);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned char *map = map_file(fd, size);
 	int64_t above = 0;
@@ -136,7 +137,7 @@ void cached_read_hole(int fd, uint64_t size)
 	const uint64_t chunk = 64 << 10;
 	uint64_t at;
 
-	if (ftruncate(fd, (off_t)size))
+	if (!io_truncate(fd, (off_t)size))
 		run_fail("ftruncate to %ju bytes: %s", (uintmax_t)size, strerror(errno));
 	for (at = 0; at < size; at += chunk)
 		if (readahead(fd, (off_t)at, chunk))
@@ -150,6 +151,6 @@ void cached_write(int fd, uint64_t size)
 	uint64_t at;
 
 	for (at = 0; at < size; at += page)
-		if (pwrite(fd, data, page, (off_t)at) != (ssize_t)page)
+		if (!io_pwrite(fd, data, page, (off_t)at))
 			run_fail("write at %ju: %s", (uintmax_t)at, strerror(errno));
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
 #include "sys/vmstat.h"
 
@@ -52,10 +53,10 @@ static int write_file(const char *dir, const char *file, const char *text)
 	int fd, err = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	fd = io_open(path, O_WRONLY, 0);
 	if (fd < 0)
 		return errno;
-	if (write(fd, text, strlen(text)) < 0)
+	if (!io_write_once(fd, text))
 		err = errno;
 	close(fd);
 	return err;
@@ -264,7 +265,7 @@ int memcg_procs(const char *memcg)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", memcg);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	fd = io_open(path, O_WRONLY, 0);
 	if (fd < 0)
 		run_broken("%s: cannot be opened: %s", path, strerror(errno));
 	return fd;

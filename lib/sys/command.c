@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sys/cgroup.h"
+#include "sys/io.h"
 
 /* Between fork and exec: only what a child of a threaded process may call. */
 _Noreturn static void child(const char *const argv[], int procs, int out)
@@ -20,18 +21,19 @@ _Noreturn static void child(const char *const argv[], int procs, int out)
 		const char *const *in;
 		char *const *out;
 	} args = {.in = argv};
-	int null = open("/dev/null", O_RDWR);
+	int null = io_open("/dev/null", O_RDWR, 0);
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	dup2(null, 0);
-	dup2(out < 0 ? null : out, 1);
-	dup2(out < 0 ? null : out, 2);
+	/* Standard output is KTAP, and nothing else's. */
+	if (!io_dup2(null, 0) || !io_dup2(out < 0 ? null : out, 1) ||
+	    !io_dup2(out < 0 ? null : out, 2))
+		_exit(127);
 	setenv("LC_ALL", "C", 1);
 	/* 0 is the writer. */
-	if (procs >= 0 && write(procs, "0", 1) != 1)
+	if (procs >= 0 && !io_write_once(procs, "0"))
 		_exit(127);
 	execvp(argv[0], args.out);
 	_exit(127);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "sys/io.h"
 #include "sys/vmstat.h"
 
 #define THP "/sys/kernel/mm/transparent_hugepage"
@@ -45,8 +46,7 @@ static uint64_t frame_of(int pagemap, uint64_t page_number)
 {
 	uint64_t entry;
 
-	if (pread(pagemap, &entry, sizeof(entry), (off_t)(page_number * sizeof(entry))) !=
-		    sizeof(entry) ||
+	if (!io_pread(pagemap, &entry, sizeof(entry), (off_t)(page_number * sizeof(entry))) ||
 	    !(entry >> 63))
 		return 0;
 	return entry & (((uint64_t)1 << 55) - 1);
@@ -56,16 +56,16 @@ int64_t folio_pages_above_order_0(const void *map, uint64_t bytes)
 {
 	const uint64_t compound = (uint64_t)1 << KPF_COMPOUND_HEAD | (uint64_t)1
 									     << KPF_COMPOUND_TAIL;
-	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	int kpageflags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	int pagemap = io_open("/proc/self/pagemap", O_RDONLY, 0);
+	int kpageflags = io_open("/proc/kpageflags", O_RDONLY, 0);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), i, flags;
 	int64_t asked = 0, above = 0;
 
 	for (i = 0; pagemap >= 0 && kpageflags >= 0 && i < bytes / page; i++) {
 		uint64_t frame = frame_of(pagemap, (uintptr_t)map / page + i);
 
-		if (!frame || pread(kpageflags, &flags, sizeof(flags),
-				    (off_t)(frame * sizeof(flags))) != sizeof(flags))
+		if (!frame ||
+		    !io_pread(kpageflags, &flags, sizeof(flags), (off_t)(frame * sizeof(flags))))
 			continue;
 		asked++;
 		above += (flags & compound) != 0;

@@ -26,6 +26,7 @@
 
 #include "sys/cgroup.h"
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/tmpfs.h"
 #include "sys/vmstat.h"
 
@@ -201,7 +202,7 @@ static void open_own(void)
 	int64_t kib = -1;
 	int f;
 
-	own_fd = open(own_path, O_RDONLY | O_CLOEXEC);
+	own_fd = io_open(own_path, O_RDONLY, 0);
 	if (own_fd < 0 || fstat(own_fd, &st)) {
 		own_fd = -errno;
 		return;
@@ -209,9 +210,9 @@ static void open_own(void)
 	snprintf(knob, sizeof(knob), "/sys/class/bdi/%u:%u/read_ahead_kb", major(st.st_dev),
 		 minor(st.st_dev));
 	snprintf(text, sizeof(text), "%ju", (uintmax_t)(window_max >> 10));
-	f = open(knob, O_WRONLY | O_CLOEXEC);
+	f = io_open(knob, O_WRONLY, 0);
 	if (f >= 0) {
-		kib = write(f, text, strlen(text)) < 0 ? -1 : file_number(knob);
+		kib = io_write_once(f, text) ? file_number(knob) : -1;
 		close(f);
 	}
 	/* What it was is the default of all file systems, but can only be read where it is told. */
@@ -302,7 +303,7 @@ static void follow(pid_t parent)
 static int mount_fuse(const char *dir)
 {
 	char options[128];
-	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	int fd = io_open("/dev/fuse", O_RDWR, 0);
 
 	if (fd < 0)
 		run_skip("wanted /dev/fuse, found: %s", strerror(errno));
@@ -328,8 +329,11 @@ static int serve(void *arg)
 	int fd;
 
 	follow(start->parent);
-	say_fd = dup2(start->said, 3);
+	say_fd = start->said;
 	end_set_handler(say_end);
+	if (!io_dup2(say_fd, 3))
+		run_broken("dup2: %s", strerror(errno));
+	say_fd = 3;
 	/* Records, perf's control and the lock are the parent's. */
 	close_range(4, ~0U, 0);
 	prctl(PR_SET_NAME, "fuse-server");
@@ -430,7 +434,7 @@ static int ask_to_fill(int fd, uint64_t offset, uint64_t length, int cpu, enum f
 {
 	struct fill_range range = {offset, length, cpu, how};
 
-	return ioctl(fd, CONTROL_FILL, &range) ? errno : 0;
+	return io_ioctl(fd, CONTROL_FILL, &range) ? errno : 0;
 }
 
 int fuse_server_store(int fd, uint64_t offset, uint64_t length, int cpu)
@@ -452,7 +456,7 @@ struct fuse_server_counts fuse_server_counts(int fd)
 {
 	struct fuse_server_counts counts = {0};
 
-	if (ioctl(fd, CONTROL_COUNTS, &counts))
+	if (io_ioctl(fd, CONTROL_COUNTS, &counts))
 		run_broken("the FUSE server cannot be asked: %s", strerror(errno));
 	return counts;
 }

@@ -8,17 +8,18 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
 
 bool knob_read(const char *path, char *value, size_t size)
 {
 	char buf[4096], *word = buf, *end;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = io_open(path, O_RDONLY, 0);
 	ssize_t len;
 
 	if (fd < 0)
 		return false;
-	len = read(fd, buf, sizeof(buf) - 1);
+	len = io_read(fd, buf, sizeof(buf) - 1);
 	close(fd);
 	if (len < 0)
 		return false;
@@ -38,13 +39,13 @@ bool knob_read(const char *path, char *value, size_t size)
 
 static bool knob_write(const char *path, const char *value)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int fd = io_open(path, O_WRONLY, 0);
 	bool ok;
 	int err;
 
 	if (fd < 0)
 		return false;
-	ok = write(fd, value, strlen(value)) == (ssize_t)strlen(value);
+	ok = io_write_once(fd, value);
 	err = errno;
 	close(fd);
 	errno = err;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
 
 #define CONTROL "/dev/loop-control"
@@ -27,20 +28,21 @@ static bool loop_exists(int number)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/sys/block/loop%d", number);
-	return !access(path, F_OK);
+	/* Where that cannot be told it is taken for another's, which is never removed. */
+	return !access(path, F_OK) || errno != ENOENT;
 }
 
 static int open_loop(int number, char *path, size_t size)
 {
 	snprintf(path, size, "/dev/loop%d", number);
-	return open(path, O_RDWR | O_CLOEXEC);
+	return io_open(path, O_RDWR, 0);
 }
 
 static bool is_free(int fd)
 {
 	struct loop_info64 info;
 
-	return ioctl(fd, LOOP_GET_STATUS64, &info) && errno == ENXIO;
+	return io_ioctl(fd, LOOP_GET_STATUS64, &info) && errno == ENXIO;
 }
 
 /* True: nothing of ours is attached any more. */
@@ -50,28 +52,30 @@ static bool detach(int fd, const char *mark)
 	int waited;
 
 	for (waited = 0; waited < PATIENCE_MS; waited += 10) {
-		if (ioctl(fd, LOOP_GET_STATUS64, &info))
+		if (io_ioctl(fd, LOOP_GET_STATUS64, &info))
 			return errno == ENXIO;
 		if (strncmp((const char *)info.lo_file_name, mark, LO_NAME_SIZE))
 			return true;
-		ioctl(fd, LOOP_CLR_FD);
+		io_ioctl(fd, LOOP_CLR_FD, NULL);
 		nanosleep(&pause_10ms, NULL);
 	}
 	return false;
 }
 
-/* A device that somebody uses meanwhile is theirs now. */
-static void remove_device(int number)
+/* A device that somebody uses meanwhile is theirs now. False: it cannot be asked for. */
+static bool remove_device(int number)
 {
-	int control = open(CONTROL, O_RDWR | O_CLOEXEC), waited;
+	int control = io_open(CONTROL, O_RDWR, 0), waited;
 
 	for (waited = 0; control >= 0 && waited < 1000; waited += 10) {
 		if (ioctl(control, LOOP_CTL_REMOVE, number) >= 0 || errno != EBUSY)
 			break;
 		nanosleep(&pause_10ms, NULL);
 	}
-	if (control >= 0)
-		close(control);
+	if (control < 0)
+		return false;
+	close(control);
+	return true;
 }
 
 void loop_in_use(void)
@@ -90,6 +94,10 @@ static bool loop_undo(const json_t *entry, char *why, size_t size)
 
 	loop_in_use();
 	fd = open_loop(number, path, sizeof(path));
+	if (fd < 0 && errno != ENOENT && errno != ENXIO) {
+		snprintf(why, size, "%s: %s", path, strerror(errno));
+		return false;
+	}
 	if (fd >= 0) {
 		ok = mark && detach(fd, mark);
 		close(fd);
@@ -98,9 +106,10 @@ static bool loop_undo(const json_t *entry, char *why, size_t size)
 		snprintf(why, size, "%s: still attached to %s", path, mark ? mark : "?");
 		return false;
 	}
-	if (json_is_true(json_object_get(entry, "added")))
-		remove_device(number);
-	return true;
+	if (!json_is_true(json_object_get(entry, "added")) || remove_device(number))
+		return true;
+	snprintf(why, size, "%s: %s cannot be opened: %s", path, CONTROL, strerror(errno));
+	return false;
 }
 
 const struct undo_kind loop_kind = {.name = "loop", .outlives = true, .undo = loop_undo};
@@ -114,7 +123,7 @@ static bool configure(int fd, int backing, const char *mark, const char *device)
 	};
 
 	snprintf((char *)config.info.lo_file_name, LO_NAME_SIZE, "%s", mark);
-	if (!ioctl(fd, LOOP_CONFIGURE, &config))
+	if (!io_ioctl(fd, LOOP_CONFIGURE, &config))
 		return true;
 	if (errno != EBUSY)
 		run_skip("%s: wanted LOOP_CONFIGURE (5.8), found: %s", device, strerror(errno));
@@ -142,7 +151,7 @@ static bool try_device(int control, int number, int backing, const char *mark, c
 
 void loop_attach(int backing, const char *mark, char *device, size_t size)
 {
-	int control = open(CONTROL, O_RDWR | O_CLOEXEC), number = 0;
+	int control = io_open(CONTROL, O_RDWR, 0), number = 0;
 
 	if (control < 0)
 		run_skip("wanted %s, found: %s", CONTROL, strerror(errno));

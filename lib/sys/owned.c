@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
 #include "sys/knob.h"
 
@@ -46,7 +47,7 @@ static int open_run_dir(void)
 
 	if (mkdir(run_dir(), 0700) && errno != EEXIST)
 		run_broken("%s: cannot be made: %s", run_dir(), strerror(errno));
-	fd = open(run_dir(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = io_open(run_dir(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (fd < 0)
 		run_broken("%s: cannot be opened: %s", run_dir(), strerror(errno));
 	if (fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & 022))
@@ -65,12 +66,12 @@ static bool parent_holds_lock(int lock)
 
 	return fd > 2 && !fstat(lock, &ours) && !fstat(fd, &theirs) &&
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino &&
-	       !flock(fd, LOCK_EX | LOCK_NB);
+	       io_lock(fd, LOCK_EX | LOCK_NB);
 }
 
 static void take_lock(int dir)
 {
-	int lock = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int lock = io_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 	char who[128] = "";
 	ssize_t got;
 
@@ -80,7 +81,7 @@ static void take_lock(int dir)
 		close(lock);
 		return;
 	}
-	if (flock(lock, LOCK_EX | LOCK_NB)) {
+	if (!io_lock(lock, LOCK_EX | LOCK_NB)) {
 		got = pread(lock, who, sizeof(who) - 1, 0);
 		who[got > 0 ? got : 0] = '\0';
 		who[strcspn(who, "\n")] = '\0';
@@ -88,7 +89,7 @@ static void take_lock(int dir)
 			   *who ? who : "unknown");
 	}
 	snprintf(who, sizeof(who), "pid %d, %s\n", getpid(), program_invocation_short_name);
-	if (ftruncate(lock, 0) || pwrite(lock, who, strlen(who), 0) < 0)
+	if (!io_truncate(lock, 0) || !io_pwrite(lock, who, strlen(who), 0))
 		run_broken("%s/lock: cannot be written: %s", run_dir(), strerror(errno));
 	/* Kept open until the process ends. */
 }
@@ -98,7 +99,7 @@ void owned_open(void)
 	int dir = open_run_dir();
 
 	take_lock(dir);
-	journal = openat(dir, "journal.jsonl", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	journal = io_openat(dir, "journal.jsonl", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 	if (journal < 0)
 		run_broken("%s/journal.jsonl: %s", run_dir(), strerror(errno));
 	close(dir);
@@ -125,10 +126,10 @@ static off_t journal_append(const struct undo_kind *kind, json_t *entry)
 	text = json_dumps(entry, JSON_COMPACT);
 	if (offset < 0 || !text || (len = asprintf(&line, "%s\n", text)) < 0)
 		run_broken("%s/journal.jsonl: cannot be written: %s", run_dir(), strerror(errno));
-	if (pwrite(journal, line, (size_t)len, offset) != len) {
+	if (!io_pwrite(journal, line, (size_t)len, offset)) {
 		int err = errno;
 
-		if (ftruncate(journal, offset))
+		if (!io_truncate(journal, offset))
 			err = errno;
 		run_broken("%s/journal.jsonl: cannot be written: %s", run_dir(), strerror(err));
 	}
@@ -156,7 +157,7 @@ static bool release(struct owned *o, bool keep, char *why, size_t size)
 {
 	bool ok = o->kind->undo(o->entry, why, size);
 
-	if (ok && !keep && o->offset >= 0 && ftruncate(journal, o->offset)) {
+	if (ok && !keep && o->offset >= 0 && !io_truncate(journal, o->offset)) {
 		snprintf(why, size, "journal: %s", strerror(errno));
 		ok = false;
 	}
@@ -187,7 +188,7 @@ void owned_forget_last(void)
 {
 	struct owned *o = &stack[--depth];
 
-	if (o->offset >= 0 && ftruncate(journal, o->offset))
+	if (o->offset >= 0 && !io_truncate(journal, o->offset))
 		run_broken("%s/journal.jsonl: %s", run_dir(), strerror(errno));
 	json_decref(o->entry);
 }
@@ -247,7 +248,7 @@ int owned_recover(void)
 				   why);
 		free(text);
 	}
-	if (ftruncate(journal, 0))
+	if (!io_truncate(journal, 0))
 		run_broken("%s/journal.jsonl: %s", run_dir(), strerror(errno));
 	return found;
 }

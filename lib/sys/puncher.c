@@ -14,6 +14,7 @@
 
 #include "sys/cpus.h"
 #include "sys/end.h"
+#include "sys/io.h"
 
 static struct puncher {
 	pthread_t thread;
@@ -55,8 +56,8 @@ static void *punch(void *arg)
 	while (!stop && !p->error) {
 		off_t from = (off_t)(p->from + at), piece = (off_t)p->piece;
 
-		if (fallocate(p->fd, hole, from, piece) ||
-		    (!p->map && fallocate(p->fd, 0, from, piece)))
+		if (!io_allocate(p->fd, hole, from, piece) ||
+		    (!p->map && !io_allocate(p->fd, 0, from, piece)))
 			p->error = errno;
 		else if (p->map)
 			touch(p->map + at, p->piece);

@@ -13,6 +13,7 @@
 #include "sys/brd.h"
 #include "sys/command.h"
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/loop.h"
 #include "sys/tmpfs.h"
 
@@ -99,8 +100,8 @@ static void loop_on_tmpfs(uint64_t bytes, const char *mark, char *device, size_t
 
 	tmpfs_mount("ramdisk-file", bytes + MIB, "never");
 	scratch_path(path, sizeof(path), "ramdisk-file/disk");
-	backing = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (backing < 0 || ftruncate(backing, (off_t)bytes))
+	backing = io_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (backing < 0 || !io_truncate(backing, (off_t)bytes))
 		run_broken("%s: %s", path, strerror(errno));
 	loop_attach(backing, mark, device, size);
 	close(backing);

@@ -13,6 +13,7 @@
 
 #include "sys/end.h"
 #include "sys/folios.h"
+#include "sys/io.h"
 #include "sys/knob.h"
 #include "sys/tmpfs.h"
 #include "sys/vmstat.h"
@@ -57,7 +58,7 @@ const char *shmem_path(void)
 int shmem_create(bool memfd)
 {
 	int fd = memfd ? memfd_create("before-after", MFD_CLOEXEC | MFD_NOEXEC_SEAL)
-		       : open(shmem_path(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		       : io_open(shmem_path(), O_RDWR | O_CREAT | O_EXCL, 0600);
 
 	/* Before 6.3 the flag is unknown; since then vm.memfd_noexec=2 demands it. */
 	if (fd < 0 && memfd && errno == EINVAL)
@@ -102,7 +103,7 @@ void shmem_write(int fd, uint64_t size, uint64_t stride)
 			number = (offset + at) / page + 1;
 			memcpy(buf + at, &number, sizeof(number));
 		}
-		if (pwrite(fd, buf, len, (off_t)offset) != (ssize_t)len)
+		if (!io_pwrite(fd, buf, len, (off_t)offset))
 			run_fail("write at %" PRIu64 ": wanted %zu bytes written, found: %s",
 				 offset, len, strerror(errno));
 	}
@@ -113,13 +114,14 @@ void shmem_fill(int fd, uint64_t size, bool write)
 {
 	if (write)
 		shmem_write(fd, size, 1);
-	else if (fallocate(fd, 0, 0, (off_t)size))
+	else if (!io_allocate(fd, 0, 0, (off_t)size))
 		run_fail("fallocate of %" PRIu64 " bytes: %s", size, strerror(errno));
 }
 
 void shmem_punch(int fd, uint64_t offset, uint64_t bytes)
 {
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes))
+	if (!io_allocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+			 (off_t)bytes))
 		run_fail("punch of %" PRIu64 " bytes: %s", bytes, strerror(errno));
 }
 
@@ -129,7 +131,7 @@ int64_t shmem_count_written(int fd, uint64_t size, uint64_t stride)
 	int64_t count = 0;
 
 	for (offset = 0; offset < size; offset += stride * page)
-		count += pread(fd, &number, sizeof(number), (off_t)offset) == sizeof(number) &&
+		count += io_pread(fd, &number, sizeof(number), (off_t)offset) &&
 			 number == offset / page + 1;
 	return count;
 }

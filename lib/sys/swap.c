@@ -16,7 +16,9 @@
 
 #include "sys/command.h"
 #include "sys/end.h"
+#include "sys/io.h"
 #include "sys/kinds.h"
+#include "sys/place.h"
 #include "sys/vmstat.h"
 
 #define ZRAM "/sys/class/zram-control"
@@ -33,9 +35,13 @@ int64_t swap_used(void)
 static bool swap_undo(const json_t *entry, char *why, size_t size)
 {
 	const char *path = json_string_value(json_object_get(entry, "path"));
+	int rc;
 
+	/* It ends early when a signal comes, with what is not yet read in still there. */
+	while ((rc = path ? swapoff(path) : 0) && errno == EINTR)
+		;
 	/* EINVAL: not turned on, or not yet. */
-	if (path && (!swapoff(path) || errno == EINVAL || errno == ENOENT))
+	if (path && (!rc || errno == EINVAL || errno == ENOENT))
 		return true;
 	snprintf(why, size, "swapoff %s: %s", path ? path : "?", strerror(errno));
 	return false;
@@ -46,10 +52,12 @@ const struct undo_kind swap_kind = {.name = "swap", .outlives = true, .undo = sw
 static bool write_number(const char *path, uint64_t value)
 {
 	char text[32];
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t len = snprintf(text, sizeof(text), "%" PRIu64, value);
-	bool ok = fd >= 0 && write(fd, text, (size_t)len) == len;
-	int err = errno;
+	int fd = io_open(path, O_WRONLY, 0), err;
+	bool ok;
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	ok = fd >= 0 && io_write_once(fd, text);
+	err = errno;
 
 	if (fd >= 0)
 		close(fd);
@@ -64,7 +72,8 @@ static bool zram_undo(const json_t *entry, char *why, size_t size)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/sys/block/zram%" JSON_INTEGER_FORMAT, number);
-	if (stat(path, &st) || write_number(ZRAM "/hot_remove", (uint64_t)number))
+	if ((stat(path, &st) && errno == ENOENT) ||
+	    write_number(ZRAM "/hot_remove", (uint64_t)number))
 		return true;
 	snprintf(why, size, "%s: cannot be removed: %s", path, strerror(errno));
 	return false;
@@ -79,12 +88,18 @@ const struct undo_kind zram_kind = {.name = "zram", .outlives = true, .undo = zr
  */
 static int zram_new(void)
 {
-	int number = -1, made, lock = open(ZRAM, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int number = -1, made, remove, lock = io_open(ZRAM, O_RDONLY | O_DIRECTORY, 0);
 	char path[64];
 	struct stat st;
 
-	if (lock < 0 || flock(lock, LOCK_EX))
+	if (lock < 0 || !io_lock(lock, LOCK_EX))
 		run_skip("wanted a zram device, found no %s: modprobe zram", ZRAM);
+	/* Adding is a read, which a read-only /sys allows: then it could not be removed again. */
+	remove = io_open(ZRAM "/hot_remove", O_WRONLY, 0);
+	if (remove < 0)
+		run_skip("wanted a zram device, found %s/hot_remove not writable: %s", ZRAM,
+			 strerror(errno));
+	close(remove);
 	do {
 		number++;
 		snprintf(path, sizeof(path), "/sys/block/zram%d", number);
@@ -133,7 +148,7 @@ static void check_device(const char *device, uint64_t bytes)
 		run_skip("%s: wanted an empty device or a swap area, found %s (blkid %d)", device,
 			 *out ? out : "something else", rc);
 	/* O_EXCL: not one that is mounted, part of another device or swapped to already. */
-	fd = open(device, O_RDONLY | O_EXCL | O_CLOEXEC);
+	fd = io_open(device, O_RDONLY | O_EXCL, 0);
 	if (fd < 0)
 		run_skip("%s: wanted a device that is not in use, found: %s", device,
 			 strerror(errno));
@@ -168,19 +183,24 @@ const struct undo_kind swap_file_kind = {
 
 static void make_file(const char *dir, char *path, size_t size, uint64_t bytes)
 {
-	char *real = realpath(dir, NULL);
+	char *real = realpath(dir, NULL), why[300];
 	int fd, err;
+
+	/* Whoever can exchange the file chooses what is swapped to. */
+	if (!place_private(dir, why, sizeof(why)))
+		run_skip("%s: wanted a directory for swap that only root can change, found %s", dir,
+			 why);
 
 	snprintf(path, size, "%s/%s%d", real ? real : dir, file_prefix, getpid());
 	free(real);
 	if (!access(path, F_OK))
 		run_skip("%s: wanted a name for a swap file, found it taken", path);
 	own(&swap_file_kind, json_pack("{s:s}", "path", path));
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = io_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		run_skip("%s: wanted a swap file, found: %s", path, strerror(errno));
 	/* Not posix_fallocate(): the C library would write where the file system cannot allocate. */
-	err = fallocate(fd, 0, 0, (off_t)bytes) ? errno : 0;
+	err = io_allocate(fd, 0, 0, (off_t)bytes) ? 0 : errno;
 	close(fd);
 	if (err)
 		run_skip("%s: wanted %" PRIu64 " bytes for a swap file, found: %s", path, bytes,

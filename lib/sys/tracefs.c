@@ -9,6 +9,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "sys/io.h"
+
 static const char *tracing = "/sys/kernel/tracing";
 
 void tracefs_use(const char *dir)
@@ -33,7 +35,7 @@ int tracefs_open(const char *name, int flags)
 	int fd, fs, dir;
 
 	snprintf(path, sizeof(path), "%s/%s", tracing, name);
-	fd = open(path, flags | O_CLOEXEC);
+	fd = io_open(path, flags, 0);
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	fs = fsopen("tracefs", FSOPEN_CLOEXEC);
@@ -41,7 +43,7 @@ int tracefs_open(const char *name, int flags)
 		return -1;
 	fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
 	dir = fsmount(fs, FSMOUNT_CLOEXEC, 0);
-	fd = dir < 0 ? -1 : openat(dir, name, flags | O_CLOEXEC);
+	fd = dir < 0 ? -1 : io_openat(dir, name, flags, 0);
 	if (dir >= 0)
 		close(dir);
 	close(fs);
@@ -56,9 +58,10 @@ bool tracefs_write(const char *name, int flags, const char *text)
 	bool ok;
 
 	/* set_ftrace_filter takes a word at a time. */
-	while (fd >= 0 && left && (wrote = write(fd, text, left)) > 0) {
-		text += wrote;
-		left -= (size_t)wrote;
+	while (fd >= 0 && left &&
+	       ((wrote = write(fd, text, left)) > 0 || (wrote < 0 && errno == EINTR))) {
+		text += wrote > 0 ? wrote : 0;
+		left -= wrote > 0 ? (size_t)wrote : 0;
 	}
 	ok = fd >= 0 && !left;
 	err = errno;
@@ -78,8 +81,9 @@ char *tracefs_read(const char *name)
 	char *text = fd < 0 ? NULL : malloc(room), *larger;
 	ssize_t got = 0;
 
-	while (text && (got = read(fd, text + used, room - used - 1)) > 0) {
-		used += (size_t)got;
+	while (text && ((got = read(fd, text + used, room - used - 1)) > 0 ||
+			(got < 0 && errno == EINTR))) {
+		used += got > 0 ? (size_t)got : 0;
 		if (room - used < 4096) {
 			larger = realloc(text, room *= 2);
 			if (!larger)
