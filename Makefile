@@ -82,7 +82,7 @@ UNIT_BINS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
 COMPARE_BIN := $(if $(wildcard lib/compare/main.c),$(BUILD)/compare)
 
 .PHONY: all
-all: $(CASE_BINS) $(COMPARE_BIN)
+all: $(CASE_BINS) $(COMPARE_BIN) $(BUILD)/history
 
 $(BUILD)/libcase.a: $(call obj,$(CASE_SRC))
 $(BUILD)/libcompare.a: $(call obj,$(COMPARE_SRC))
@@ -119,7 +119,8 @@ $(HARNESS_BINS): $(BUILD)/tests/harness/%: $(BUILD)/obj/tests/harness/%.o $(BUIL
 	$(call LINK,$(CASE_LIBS))
 $(BUILD)/compare: $(BUILD)/obj/lib/compare/main.o $(BUILD)/libcompare.a
 	$(call LINK,$(GSL_LIBS) $(JANSSON_LIBS) -lm)
-$(UNIT_BINS): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcase.a $(BUILD)/libcompare.a
+$(UNIT_BINS): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcase.a $(BUILD)/libhistory.a \
+		$(BUILD)/libcompare.a
 	$(call LINK,-lcmocka $(GSL_LIBS) $(CASE_LIBS) -lm)
 
 # --- running ---
@@ -349,6 +350,12 @@ check: check-integrations
 check-long: check-integrations-long
 check-integrations-long: all check-cases $(GUEST_INIT)
 	@BEFORE_AFTER_LONG=1 BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh kselftest debian
+
+# --- nights and their history (lib/history): docs/history.md ---------------------------------------
+HISTORY_SRC := $(filter-out lib/history/main.c,$(wildcard lib/history/*.c))
+$(BUILD)/libhistory.a: $(call obj,$(HISTORY_SRC))
+$(BUILD)/history: $(BUILD)/obj/lib/history/main.o $(BUILD)/libhistory.a $(BUILD)/libcompare.a
+	$(call LINK,$(GSL_LIBS) $(JANSSON_LIBS) -lm)
 
 .PHONY: clean FORCE
 FORCE:

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "history/compared.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number, or NaN for null: what the comparator prints where it has none. */
+static double number(const struct input *in, json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+	double result = NAN;
+
+	if (json_is_null(value))
+		return NAN;
+	input_number(in, object, key, false, &result);
+	return result;
+}
+
+static bool boolean(const struct input *in, json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	if (!json_is_boolean(value))
+		input_fail_json(in, key, "true or false", value);
+	return json_is_true(value);
+}
+
+static const char *text(struct arena *arena, const struct input *in, json_t *object,
+			const char *key, enum input_presence presence)
+{
+	const char *value = input_string(in, object, key, presence);
+
+	return value ? arena_strdup(arena, value) : NULL;
+}
+
+static int choice(const struct input *in, json_t *object, const char *key, const char *const *names,
+		  size_t count, const char *wanted)
+{
+	const char *found = input_string(in, object, key, INPUT_REQUIRED);
+
+	for (size_t i = 0; found && i < count; i++) {
+		if (!strcmp(names[i], found))
+			return (int)i;
+	}
+	if (found)
+		input_fail_json(in, key, wanted, json_object_get(object, key));
+	return 0;
+}
+
+static void read_side(struct arena *arena, const struct input *in, json_t *row, const char *key,
+		      double factor, struct compared_side *side)
+{
+	json_t *object = input_object(in, row, key, INPUT_REQUIRED), *boots, *boot;
+	size_t i;
+
+	side->value = NAN;
+	if (!object)
+		return;
+	side->value = number(in, object, "value") * factor;
+	boots = input_array(in, object, "boots", INPUT_REQUIRED);
+	side->boots = arena_alloc(arena, (json_array_size(boots) + 1) * sizeof(*side->boots));
+	json_array_foreach (boots, i, boot) {
+		if (!json_is_object(boot)) {
+			input_fail_json(in, "boots", "an object", boot);
+			return;
+		}
+		side->boots[side->nboots++] =
+			(struct compared_boot){text(arena, in, boot, "boot", INPUT_REQUIRED),
+					       number(in, boot, "value") * factor};
+	}
+}
+
+/* {"op":"punch","folio":"4k"} as op=punch,folio=4k; empty where nothing was recorded. */
+static const char *variant_of(struct arena *arena, const struct input *in, json_t *row)
+{
+	json_t *options = input_object(in, row, "options", INPUT_OPTIONAL), *value;
+	const char *key, *variant = "";
+
+	json_object_foreach (options, key, value) {
+		if (!json_is_string(value)) {
+			input_fail_json(in, key, "an option's value: a string", value);
+			return "";
+		}
+		variant = arena_printf(arena, "%s%s%s=%s", variant, *variant ? "," : "", key,
+				       json_string_value(value));
+	}
+	return variant;
+}
+
+static double documented_of(const struct input *in, json_t *row)
+{
+	json_t *documented = input_object(in, row, "documented", INPUT_OPTIONAL);
+	json_t *before, *after;
+	double held = NAN, ratio;
+
+	if (!documented)
+		return NAN;
+	held = number(in, row, "held_against");
+	before = input_object(in, documented, "before", INPUT_REQUIRED);
+	after = input_object(in, documented, "after", INPUT_REQUIRED);
+	if (!before || !after)
+		return NAN;
+	ratio = number(in, after, "value") / number(in, before, "value");
+	return isfinite(held) ? held : isfinite(ratio) && ratio > 0 ? ratio : NAN;
+}
+
+static void read_row(struct arena *arena, const struct input *in, json_t *json, const char *claim,
+		     struct compared_row *row)
+{
+	static const char *const betters[] = {"lower", "higher", "neither"};
+	static const char *const kinds[] = {"change", "unchanged", "describe", "free"};
+	json_t *pooled = input_object(in, json, "pooled", INPUT_REQUIRED);
+	double factor = number(in, json, "shown_factor");
+
+	if (!isfinite(factor))
+		factor = 1;
+	*row = (struct compared_row){
+		.claim = claim,
+		.label = text(arena, in, json, "label", INPUT_REQUIRED),
+		.id = text(arena, in, json, "id", INPUT_REQUIRED),
+		.case_name = text(arena, in, json, "case", INPUT_OPTIONAL),
+		.variant = variant_of(arena, in, json),
+		.scale = text(arena, in, json, "scale", INPUT_OPTIONAL),
+		.metric = text(arena, in, json, "metric", INPUT_OPTIONAL),
+		.reason = text(arena, in, json, "reason", INPUT_OPTIONAL),
+		.unit = text(arena, in, json, "shown_unit", INPUT_OPTIONAL),
+		.gates = boolean(in, json, "gates"),
+		.judged = boolean(in, json, "judged"),
+		.documented = documented_of(in, json),
+		.margin = number(in, json, "margin"),
+	};
+	row->verdict = (enum verdict)choice(in, json, "verdict", verdict_name, VERDICTS,
+					    "a verdict of build/compare");
+	row->better = (enum compared_better)choice(in, json, "better", betters, 3,
+						   "lower, higher or neither");
+	row->change =
+		choice(in, json, "kind", kinds, 4, "change, unchanged, describe or free") == 0;
+	row->unit = row->unit ? row->unit : "";
+	read_side(arena, in, json, "before", factor, &row->before);
+	read_side(arena, in, json, "after", factor, &row->after);
+	if (!pooled)
+		return;
+	row->d = number(in, pooled, "d");
+	row->se = number(in, pooled, "se");
+	row->df = number(in, pooled, "df");
+	/* The bounds stand there as ratios. */
+	row->low = log(number(in, pooled, "low"));
+	row->high = log(number(in, pooled, "high"));
+}
+
+static void read_rows(struct arena *arena, const struct input *in, json_t *rows, const char *claim,
+		      struct compared *compared)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		if (!input_ok(in))
+			return;
+		if (!json_is_object(row)) {
+			input_fail_json(in, "rows", "an object", row);
+			return;
+		}
+		read_row(arena, in, row, claim,
+			 ARENA_PUSH(arena, compared->rows, compared->nrows, compared->rows_room));
+	}
+}
+
+int compared_parse(struct arena *arena, const struct input *in, json_t *root,
+		   struct compared *compared)
+{
+	json_t *before, *after, *claims, *claim;
+	size_t i;
+
+	*compared = (struct compared){.file = in->file};
+	if (!root || !input_schema(in, root))
+		return -1;
+	compared->engine = text(arena, in, root, "engine", INPUT_REQUIRED);
+	before = input_object(in, root, "before", INPUT_REQUIRED);
+	after = input_object(in, root, "after", INPUT_REQUIRED);
+	claims = input_array(in, root, "claims", INPUT_REQUIRED);
+	if (!input_ok(in))
+		return -1;
+	compared->before = text(arena, in, before, "kernel", INPUT_REQUIRED);
+	compared->after = text(arena, in, after, "kernel", INPUT_REQUIRED);
+	json_array_foreach (claims, i, claim) {
+		const char *name = text(arena, in, claim, "claim", INPUT_REQUIRED);
+		json_t *rows = input_array(in, claim, "rows", INPUT_REQUIRED);
+
+		if (!input_ok(in) || !boolean(in, claim, "recorded"))
+			continue;
+		*ARENA_PUSH(arena, compared->claims, compared->nclaims, compared->claims_room) =
+			name;
+		read_rows(arena, in, rows, name, compared);
+	}
+	read_rows(arena, in, input_array(in, root, "others", INPUT_REQUIRED), NULL, compared);
+	return input_ok(in) ? 0 : -1;
+}
+
+int compared_read(struct arena *arena, const char *path, struct compared *compared,
+		  struct input_error *error)
+{
+	struct input in = {.file = arena_strdup(arena, path), .error = error};
+	json_t *root = input_decode_file(&in);
+	int result = root ? compared_parse(arena, &in, root, compared) : -1;
+
+	json_decref(root);
+	return result;
+}
+
+const struct compared_row *compared_find(const struct compared *compared, const char *label)
+{
+	for (size_t i = 0; i < compared->nrows; i++) {
+		if (!strcmp(compared->rows[i].label, label))
+			return &compared->rows[i];
+	}
+	return NULL;
+}
+
+static bool side_has(const struct compared_side *side, const char *boot)
+{
+	for (size_t i = 0; i < side->nboots; i++) {
+		if (!strcmp(side->boots[i].id, boot))
+			return true;
+	}
+	return false;
+}
+
+static const char *common(const struct compared_side *side, const struct compared *other)
+{
+	for (size_t i = 0; i < side->nboots; i++) {
+		for (size_t j = 0; j < other->nrows; j++) {
+			if (side_has(&other->rows[j].before, side->boots[i].id) ||
+			    side_has(&other->rows[j].after, side->boots[i].id))
+				return side->boots[i].id;
+		}
+	}
+	return NULL;
+}
+
+const char *compared_common_boot(const struct compared *a, const struct compared *b)
+{
+	const char *boot = NULL;
+
+	for (size_t i = 0; i < a->nrows && !boot; i++) {
+		boot = common(&a->rows[i].before, b);
+		if (!boot)
+			boot = common(&a->rows[i].after, b);
+	}
+	return boot;
+}
+
+double compared_worse(const struct compared_row *row, double ln_ratio)
+{
+	return row->better == COMPARED_LOWER	? ln_ratio
+	       : row->better == COMPARED_HIGHER ? -ln_ratio
+						: 0;
+}
+
+double compared_least_loss(const struct compared_row *row)
+{
+	return compared_worse(row, row->better == COMPARED_HIGHER ? row->high : row->low);
+}
+
+double compared_most_loss(const struct compared_row *row)
+{
+	return compared_worse(row, row->better == COMPARED_HIGHER ? row->low : row->high);
+}
