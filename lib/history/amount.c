@@ -71,22 +71,32 @@ const char *amount_saved(struct arena *arena, const struct compared_row *const *
 			    from_to(arena, share(arena, least), share(arena, most)));
 }
 
+/* What rounds to nothing has no sign to speak of: "0.00", not "-0.00". */
+static const char *percent(struct arena *arena, double ln_ratio, int digits)
+{
+	double value = 100 * expm1(ln_ratio);
+
+	if (!isfinite(value))
+		return "-";
+	if (fabs(value) < .5 * pow(10, -digits))
+		value = 0;
+	return arena_printf(arena, value != 0 ? "%+.*f" : "%.*f", digits, value);
+}
+
 const char *amount_percent(struct arena *arena, double ln_ratio)
 {
-	double percent = 100 * expm1(ln_ratio);
+	int digits = fabs(100 * expm1(ln_ratio)) >= .095 ? 1 : 2;
 
-	if (!isfinite(percent))
-		return "-";
-	/* No "-0.00": what rounds to nothing has no sign to speak of. */
-	if (fabs(percent) < .005)
-		return "0.00 %";
-	return arena_printf(arena, fabs(percent) >= .095 ? "%+.1f %%" : "%+.2f %%", percent);
+	return isfinite(ln_ratio) ? arena_printf(arena, "%s %%", percent(arena, ln_ratio, digits))
+				  : "-";
 }
 
 const char *amount_change(struct arena *arena, const struct compared_row *row)
 {
+	int digits = row->high - row->low < .002 ? 2 : 1;
+
 	if (!isfinite(row->low))
 		return amount_percent(arena, row->d);
-	return arena_printf(arena, "%s (%s .. %s)", amount_percent(arena, row->d),
-			    amount_percent(arena, row->low), amount_percent(arena, row->high));
+	return arena_printf(arena, "%s %% (%s .. %s)", percent(arena, row->d, digits),
+			    percent(arena, row->low, digits), percent(arena, row->high, digits));
 }

@@ -14,7 +14,7 @@ const char *amount_unit(struct arena *arena, const char *unit);
  */
 const char *amount_saved(struct arena *arena, const struct compared_row *const *rows, size_t count,
 			 bool would);
-/* "+1.2 % (+1.1 .. +1.3 %)" */
+/* "+1.2 % (+0.9 .. +1.5)", with its interval where there is one */
 const char *amount_change(struct arena *arena, const struct compared_row *row);
 /* "+1.2 %" of a logarithm; two digits where it is below 0.1 %; "-" of none. */
 const char *amount_percent(struct arena *arena, double ln_ratio);

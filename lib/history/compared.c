@@ -88,21 +88,23 @@ static const char *variant_of(struct arena *arena, const struct input *in, json_
 	return variant;
 }
 
-static double documented_of(const struct input *in, json_t *row)
+static void read_documented(const struct input *in, json_t *json, struct compared_row *row)
 {
-	json_t *documented = input_object(in, row, "documented", INPUT_OPTIONAL);
+	json_t *documented = input_object(in, json, "documented", INPUT_OPTIONAL);
 	json_t *before, *after;
-	double held = NAN, ratio;
+	double held, ratio;
 
+	row->documented = NAN;
 	if (!documented)
-		return NAN;
-	held = number(in, row, "held_against");
+		return;
+	held = number(in, json, "held_against");
 	before = input_object(in, documented, "before", INPUT_REQUIRED);
 	after = input_object(in, documented, "after", INPUT_REQUIRED);
 	if (!before || !after)
-		return NAN;
+		return;
 	ratio = number(in, after, "value") / number(in, before, "value");
-	return isfinite(held) ? held : isfinite(ratio) && ratio > 0 ? ratio : NAN;
+	row->documented = held > 0 ? held : ratio > 0 ? ratio : NAN;
+	row->expected = held > 0 && fabs(held - ratio) > 1e-9;
 }
 
 static void read_row(struct arena *arena, const struct input *in, json_t *json, const char *claim,
@@ -127,7 +129,6 @@ static void read_row(struct arena *arena, const struct input *in, json_t *json, 
 		.unit = text(arena, in, json, "shown_unit", INPUT_OPTIONAL),
 		.gates = boolean(in, json, "gates"),
 		.judged = boolean(in, json, "judged"),
-		.documented = documented_of(in, json),
 		.margin = number(in, json, "margin"),
 	};
 	row->verdict = (enum verdict)choice(in, json, "verdict", verdict_name, VERDICTS,
@@ -137,6 +138,7 @@ static void read_row(struct arena *arena, const struct input *in, json_t *json, 
 	row->change =
 		choice(in, json, "kind", kinds, 4, "change, unchanged, describe or free") == 0;
 	row->unit = row->unit ? row->unit : "";
+	read_documented(in, json, row);
 	read_side(arena, in, json, "before", factor, &row->before);
 	read_side(arena, in, json, "after", factor, &row->after);
 	if (!pooled)

@@ -32,8 +32,10 @@ struct compared_row {
 	enum compared_better better;
 	bool change;	    /* documented as a change (not as unchanged, not only described) */
 	bool gates, judged; /* judged: there is a ratio */
-	double documented; /* after/before as documented or expected of the engine; NaN: not said */
-	const char *unit;  /* that the values below are shown in */
+	double documented;  /* after/before that the verdict was held against, else as documented;
+			     * NaN: not said */
+	bool expected;	    /* .. that is what this engine is expected to show, not the document */
+	const char *unit;   /* that the values below are shown in */
 	struct compared_side before, after;
 	double margin;		     /* ln of what counts as a difference */
 	double d, low, high, se, df; /* ln(after/before), its interval, error; NaN: not known */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* build/history: what a night says, and what all nights say together. */
-#include "history/nights.h"
+#include "history/draw.h"
+#include "history/index.h"
+#include "history/replace.h"
 #include "history/states_report.h"
 
 #include <errno.h>
@@ -14,9 +16,11 @@ enum { EXIT_DONE = 0, EXIT_INPUT = 2 };
 
 static const char USAGE[] =
 	"usage: history states [--format json|markdown] [--previous NIGHTDIR] NIGHTDIR\n"
+	"       history index NIGHTLYDIR\n"
 	"\n"
 	"  states   tonight's state of every claim, and the losses that are told from noise\n"
 	"           --previous NIGHTDIR: its states.json says which losses are known already\n"
+	"  index    writes index.md, trends.md and plots/ of all nights (the newest 100)\n"
 	"\n"
 	"Exit: 0 fine, 1 worse, 2 could not run, bad input or usage, 3 inconclusive.\n";
 
@@ -58,7 +62,7 @@ static int read_known(struct options *options, struct known_losses *known,
 
 static int run_states(struct options *options, const char *directory)
 {
-	struct known_losses known = {.anchor = NULL};
+	struct known_losses known = {.items = NULL};
 	struct input_error error = {0};
 	struct states states;
 	struct night night;
@@ -83,10 +87,50 @@ static int run_states(struct options *options, const char *directory)
 	return (int)states.outcome;
 }
 
+/* The trends first, then the page that links them. */
+static int write_pages(struct options *options, const struct nights *nights, struct trends *trends,
+		       struct input_error *error)
+{
+	struct arena *arena = &options->arena;
+	struct replacement page;
+	int drawn = draw_trends(arena, trends, nights->directory, error);
+
+	if (drawn < 0)
+		return -1;
+	if (drawn)
+		fputs("history: gnuplot is not in PATH: no pictures\n", stderr);
+	if (replace_open(arena, &page, arena_printf(arena, "%s/trends.md", nights->directory),
+			 error) < 0)
+		return -1;
+	trends_markdown(arena, trends, !drawn, page.file);
+	if (replace_commit(&page, error) < 0 ||
+	    replace_open(arena, &page, arena_printf(arena, "%s/index.md", nights->directory),
+			 error) < 0)
+		return -1;
+	index_markdown(arena, nights, page.file);
+	return replace_commit(&page, error);
+}
+
+static int run_index(struct options *options, const char *directory)
+{
+	struct input_error error = {0};
+	struct nights nights;
+	struct trends trends;
+
+	if (options->format)
+		return bad_usage("no --format with index", options->format);
+	if (nights_read(&options->arena, directory, &nights, &error) < 0)
+		return bad_input(&error);
+	trends_build(&options->arena, &nights, &trends);
+	if (write_pages(options, &nights, &trends, &error) < 0)
+		return bad_input(&error);
+	return EXIT_DONE;
+}
+
 static const struct command {
 	const char *name;
 	int (*run)(struct options *options, const char *directory);
-} commands[] = {{"states", run_states}};
+} commands[] = {{"states", run_states}, {"index", run_index}};
 
 static const struct command *command_of(const char *name)
 {

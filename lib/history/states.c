@@ -323,15 +323,22 @@ static bool is_watched(const struct compared_row *row)
 	return row->gates && row->better != COMPARED_NEITHER;
 }
 
+static const char *against(const struct night *night, const struct alarm *alarm)
+{
+	return alarm->comparison->kind == KIND_ANCHOR ? night->anchor->commit
+						      : night->last_good->commit;
+}
+
+/* Known is what is not proven to be larger, by more than a margin, than what was confirmed. */
 static const struct known_loss *known_loss(const struct known_losses *known,
 					   const struct night *night, const struct alarm *alarm)
 {
-	if (!known || !known->anchor || !night->anchor || alarm->comparison->kind != KIND_ANCHOR ||
-	    strcmp(known->anchor, night->anchor->commit) != 0)
-		return NULL;
-	for (size_t i = 0; i < known->count; i++) {
+	double least = compared_least_loss(alarm->row) - alarm->row->margin;
+
+	for (size_t i = 0; known && i < known->count; i++) {
 		if (!strcmp(known->items[i].label, alarm->row->label) &&
-		    compared_least_loss(alarm->row) <= known->items[i].most)
+		    !strcmp(known->items[i].against, against(night, alarm)) &&
+		    least <= known->items[i].most)
 			return &known->items[i];
 	}
 	return NULL;
@@ -397,15 +404,13 @@ static void remember(struct arena *arena, struct states *states)
 {
 	const struct night *night = states->night;
 
-	states->known.anchor = night->anchor ? night->anchor->commit : NULL;
 	for (size_t i = 0; i < states->nalarms; i++) {
 		const struct alarm *alarm = &states->alarms[i];
 
-		if (alarm->comparison->kind != KIND_ANCHOR ||
-		    (alarm->state != ALARM_CONFIRMED && alarm->state != ALARM_STANDING))
+		if (alarm->state != ALARM_CONFIRMED && alarm->state != ALARM_STANDING)
 			continue;
 		*ARENA_PUSH(arena, states->known.items, states->known.count, states->known.room) =
-			(struct known_loss){alarm->row->label,
+			(struct known_loss){against(night, alarm), alarm->row->label,
 					    alarm->since ? alarm->since : night->date,
 					    compared_most_loss(alarm->row)};
 	}
@@ -413,7 +418,7 @@ static void remember(struct arena *arena, struct states *states)
 
 static const char *alarm_text(struct arena *arena, const struct alarm *alarm)
 {
-	const char *against =
+	const char *kernel =
 		alarm->comparison->kind == KIND_ANCHOR ? "the anchor" : "the last good night";
 	const char *again = alarm->again ? arena_printf(arena, "; fresh boots: %s",
 							amount_change(arena, alarm->again))
@@ -421,7 +426,7 @@ static const char *alarm_text(struct arena *arena, const struct alarm *alarm)
 
 	if (alarm->since)
 		again = arena_printf(arena, "; known since %s", alarm->since);
-	return arena_printf(arena, "%s against %s%s", amount_change(arena, alarm->row), against,
+	return arena_printf(arena, "%s against %s%s", amount_change(arena, alarm->row), kernel,
 			    again);
 }
 
@@ -512,19 +517,22 @@ static void build_confirm(struct arena *arena, struct states *states)
 
 /* ---- the night as a whole ---- */
 
-static bool is_worse(const struct states *states)
+/* The first confirmed loss; NULL: none. */
+static const char *why_worse(struct arena *arena, const struct states *states)
 {
-	for (size_t i = 0; i < states->nalarms; i++) {
-		if (states->alarms[i].state == ALARM_CONFIRMED ||
-		    states->alarms[i].state == ALARM_STANDING)
-			return true;
-	}
 	for (size_t i = 0; i < states->nclaims; i++) {
-		if (states->claims[i].condition == CLAIM_LOST &&
-		    states->claims[i].confirmed == CONFIRMATION_YES)
-			return true;
+		const struct claim_state *state = &states->claims[i];
+
+		if (state->condition == CLAIM_LOST && state->confirmed == CONFIRMATION_YES)
+			return arena_printf(arena, "%s: %s", state->name, state->text);
 	}
-	return false;
+	for (size_t i = 0; i < states->nalarms; i++) {
+		const struct alarm *alarm = &states->alarms[i];
+
+		if (alarm->state == ALARM_CONFIRMED || alarm->state == ALARM_STANDING)
+			return arena_printf(arena, "%s: %s", alarm->row->label, alarm->text);
+	}
+	return NULL;
 }
 
 /* The first thing that keeps the night from being fine; NULL: it is. */
@@ -540,7 +548,7 @@ static const char *why_open(struct arena *arena, const struct states *states)
 	for (size_t i = 0; i < states->nclaims; i++) {
 		const struct claim_state *state = &states->claims[i];
 
-		if (state->condition == CLAIM_LOST)
+		if (state->condition == CLAIM_LOST && state->confirmed == CONFIRMATION_NONE)
 			return arena_printf(arena, "%s: a loss that is not confirmed yet",
 					    state->name);
 	}
@@ -582,10 +590,12 @@ void states_build(struct arena *arena, const struct night *night, const struct k
 	build_claims(arena, night, states);
 	build_alarms(arena, night, known, states);
 	build_confirm(arena, states);
+	states->reason = why_worse(arena, states);
+	states->outcome = OUTCOME_WORSE;
+	if (states->reason)
+		return;
 	states->reason = why_open(arena, states);
-	states->outcome = is_worse(states) ? OUTCOME_WORSE
-			  : states->reason ? OUTCOME_INCONCLUSIVE
-					   : OUTCOME_FINE;
+	states->outcome = states->reason ? OUTCOME_INCONCLUSIVE : OUTCOME_FINE;
 }
 
 const struct compared_row *states_worst(const struct night *night, enum night_kind kind)
@@ -623,29 +633,25 @@ int known_losses_parse(struct arena *arena, const struct input *in, json_t *root
 		       struct known_losses *known)
 {
 	json_t *array, *loss;
-	const char *anchor;
 	size_t i;
 
-	*known = (struct known_losses){.anchor = NULL};
+	*known = (struct known_losses){.items = NULL};
 	if (!root || !input_schema(in, root))
 		return -1;
-	anchor = input_string(in, root, "anchor", INPUT_OPTIONAL);
 	array = input_array(in, root, "known", INPUT_REQUIRED);
-	if (!input_ok(in))
-		return -1;
-	known->anchor = anchor ? arena_strdup(arena, anchor) : NULL;
 	json_array_foreach (array, i, loss) {
-		const char *label, *since;
-		double most = 0;
+		struct known_loss new = {.label = NULL};
 
 		if (!json_is_object(loss))
 			return input_fail_json(in, "known", "an object", loss);
-		label = input_string(in, loss, "label", INPUT_REQUIRED);
-		since = input_string(in, loss, "since", INPUT_REQUIRED);
-		if (!input_number(in, loss, "most", false, &most) || !input_ok(in))
+		new.against = input_string(in, loss, "against", INPUT_REQUIRED);
+		new.label = input_string(in, loss, "label", INPUT_REQUIRED);
+		new.since = input_string(in, loss, "since", INPUT_REQUIRED);
+		if (!input_number(in, loss, "most", false, &new.most) || !input_ok(in))
 			return -1;
 		*ARENA_PUSH(arena, known->items, known->count, known->room) = (struct known_loss){
-			arena_strdup(arena, label), arena_strdup(arena, since), most};
+			arena_strdup(arena, new.against), arena_strdup(arena, new.label),
+			arena_strdup(arena, new.since), new.most};
 	}
-	return 0;
+	return input_ok(in) ? 0 : -1;
 }

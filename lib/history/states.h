@@ -50,14 +50,14 @@ struct to_confirm {
 	size_t nrows, rows_room;
 };
 
-/* Losses against the anchor that an earlier night confirmed. */
+/* Losses that an earlier night confirmed, against a kernel that tonight is held against as well. */
 struct known_loss {
+	const char *against; /* its commit */
 	const char *label, *since;
 	double most; /* ln, the largest loss that was admitted */
 };
 
 struct known_losses {
-	const char *anchor; /* commit; NULL: nothing is known */
 	struct known_loss *items;
 	size_t count, room;
 };
@@ -68,7 +68,7 @@ extern const char *const outcome_name[OUTCOME_INCONCLUSIVE + 1];
 struct states {
 	const struct night *night;
 	enum outcome outcome; /* its number is the exit code */
-	const char *reason;   /* of could not run and of inconclusive */
+	const char *reason;   /* of what is not fine */
 	struct claim_state *claims;
 	size_t nclaims, claims_room;
 	struct alarm *alarms;

@@ -106,8 +106,9 @@ static json_t *known(const struct states *states)
 	for (size_t i = 0; i < states->known.count; i++) {
 		const struct known_loss *loss = &states->known.items[i];
 
-		json_array_append_new(array, json_pack("{ss ss so}", "label", loss->label, "since",
-						       loss->since, "most", real(loss->most)));
+		json_array_append_new(array, json_pack("{ss ss ss so}", "against", loss->against,
+						       "label", loss->label, "since", loss->since,
+						       "most", real(loss->most)));
 	}
 	return array;
 }
@@ -115,7 +116,7 @@ static json_t *known(const struct states *states)
 void states_json(const struct states *states, FILE *out)
 {
 	json_t *root = json_pack(
-		"{si ss ss ss? so so so so so ss? so}", "schema", 1, "date", states->night->date,
+		"{si ss ss ss? so so so so so so}", "schema", 1, "date", states->night->date,
 		"outcome", outcome_name[states->outcome], "reason", states->reason, "claims",
 		claims(states), "alarms", alarms(states), "confirm", confirm(states), "counts",
 		json_pack("{so so so so so so}", "kept", whole(states->count[CLAIM_KEPT]), "lost",
@@ -123,8 +124,7 @@ void states_json(const struct states *states, FILE *out)
 			  whole(states->count[CLAIM_NOT_YET]), "unknown",
 			  whole(states->count[CLAIM_UNKNOWN]), "rows_tested", whole(states->tested),
 			  "rows_untested", whole(states->untested)),
-		"level", real(STATES_LEVEL), "anchor", states->known.anchor, "known",
-		known(states));
+		"level", real(STATES_LEVEL), "known", known(states));
 
 	json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', out);

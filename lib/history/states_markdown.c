@@ -29,11 +29,11 @@ static void claims(struct arena *arena, const struct states *states, FILE *out)
 
 		table_cell(&table, "%s", state->name);
 		table_cell(&table, "%s", condition(arena, state));
-		table_cell(&table, "%s%s%s",
-			   state->condition == CLAIM_UNKNOWN && state->rows ? state->reason
-									    : state->text,
-			   state->condition != CLAIM_UNKNOWN && state->reason ? "; " : "",
-			   state->condition != CLAIM_UNKNOWN && state->reason ? state->reason : "");
+		if (state->condition == CLAIM_UNKNOWN)
+			table_cell(&table, "%s", state->reason);
+		else
+			table_cell(&table, "%s%s%s", state->text, state->reason ? "; " : "",
+				   state->reason ? state->reason : "");
 		if (!comparison)
 			table_cell(&table, "-");
 		else
@@ -58,7 +58,8 @@ static void losses(struct arena *arena, const struct states *states, FILE *out)
 				states->tested, 100 * STATES_LEVEL);
 		if (states->untested)
 			fprintf(out,
-				"%zu rows could not be tested: it takes two boots of each kernel.\n",
+				"Rows that could not be tested (it takes two boots of each kernel): "
+				"%zu.\n",
 				states->untested);
 		if (states->tested || states->untested)
 			fputc('\n', out);
@@ -102,7 +103,7 @@ static void not_done(const struct states *states, FILE *out)
 
 void states_markdown(struct arena *arena, const struct states *states, FILE *out)
 {
-	fprintf(out, "**%s: %s%s%s.**\n\n", states->night->date, outcome_name[states->outcome],
+	fprintf(out, "**%s: %s**%s%s\n\n", states->night->date, outcome_name[states->outcome],
 		states->reason ? ": " : "", states->reason ? states->reason : "");
 	if (states->night->state != NIGHT_DONE)
 		return;
