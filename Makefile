@@ -72,6 +72,7 @@ CASE_NAMES := $(filter-out $(DROPPED),$(CASES_ALL))
 
 CASE_SRC := $(wildcard lib/case/*.c) $(filter-out $(SYS_DROPPED),$(wildcard lib/sys/*.c))
 COMPARE_SRC := $(filter-out lib/compare/main.c,$(wildcard lib/compare/*.c))
+HISTORY_SRC := $(filter-out lib/history/main.c,$(wildcard lib/history/*.c))
 UNIT_SRC := $(filter-out $(UNIT_DROPPED),$(wildcard tests/unit/test_*.c))
 HARNESS_SRC := $(wildcard tests/harness/*.c)
 
@@ -200,7 +201,7 @@ install: all
 	install -d $(addprefix $(DESTDIR),$(LIBEXEC)/build/cases $(CLAIMS) $(PREFIX)/bin \
 		$(MANDIR)/man1 $(MANDIR)/man5 $(COMPLETION))
 	install -m 755 $(CASE_BINS) $(DESTDIR)$(LIBEXEC)/build/cases
-	install -m 755 $(BUILD)/compare $(DESTDIR)$(LIBEXEC)/build
+	install -m 755 $(BUILD)/compare $(BUILD)/history $(DESTDIR)$(LIBEXEC)/build
 	install -m 755 run.sh $(DESTDIR)$(LIBEXEC)
 	install -m 644 $(foreach c,$(CASE_NAMES),$(wildcard cases/$(c).*.json)) $(DESTDIR)$(CLAIMS)
 	ln -sfn ../../share/before-after/cases $(DESTDIR)$(LIBEXEC)/cases
@@ -250,7 +251,7 @@ COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input 
 check-compare: check-claims check-golden $(COMPARE_UNITS)
 	@set -e; for t in $(COMPARE_UNITS); do $$t; done
 
-check-golden: $(COMPARE_BIN)
+check-golden: $(COMPARE_BIN) $(BUILD)/history
 	@tests/golden/run.sh $(COMPARE_BIN)
 	@tests/golden/kunit.sh
 	@$(COMPARE_BIN) --trust --repetitions 2000 >$(BUILD)/trust.log || \
@@ -290,8 +291,8 @@ FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
 	$(CLANG) -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null && echo y)
 FUZZ_CFLAGS = -std=gnu11 -O1 -g -fno-sanitize-recover=undefined $(CPPFLAGS)
-FUZZ_OBJS := $(COMPARE_SRC:%.c=build/fuzz/obj/%.o)
-build/fuzz/obj/%.o: %.c $(wildcard lib/compare/*.h)
+FUZZ_OBJS := $(patsubst %.c,build/fuzz/obj/%.o,$(COMPARE_SRC) $(HISTORY_SRC))
+build/fuzz/obj/%.o: %.c $(wildcard lib/compare/*.h lib/history/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
 build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
@@ -352,7 +353,6 @@ check-integrations-long: all check-cases $(GUEST_INIT)
 	@BEFORE_AFTER_LONG=1 BEFORE_AFTER_BUILD=$(BUILD) tests/integrations/run.sh kselftest debian
 
 # --- nights and their history (lib/history): docs/history.md ---------------------------------------
-HISTORY_SRC := $(filter-out lib/history/main.c,$(wildcard lib/history/*.c))
 $(BUILD)/libhistory.a: $(call obj,$(HISTORY_SRC))
 $(BUILD)/history: $(BUILD)/obj/lib/history/main.o $(BUILD)/libhistory.a $(BUILD)/libcompare.a
 	$(call LINK,$(GSL_LIBS) $(JANSSON_LIBS) -lm)

@@ -11,7 +11,8 @@ const char *amount_unit(struct arena *arena, const char *unit)
 {
 	const char *slash = strchr(unit, '/');
 
-	if (!slash)
+	/* A rate is read as it stands: "ops/s". */
+	if (!slash || !strcmp(slash, "/s"))
 		return arena_strdup(arena, unit_shown(unit));
 	return arena_printf(arena, "%s a %s",
 			    unit_shown(arena_printf(arena, "%.*s", (int)(slash - unit), unit)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* build/history: what a night says, and what all nights say together. */
 #include "history/draw.h"
+#include "history/export.h"
 #include "history/index.h"
 #include "history/replace.h"
 #include "history/states_report.h"
@@ -17,10 +18,13 @@ enum { EXIT_DONE = 0, EXIT_INPUT = 2 };
 static const char USAGE[] =
 	"usage: history states [--format json|markdown] [--previous NIGHTDIR] NIGHTDIR\n"
 	"       history index NIGHTLYDIR\n"
+	"       history export --format FORMAT NIGHTLYDIR\n"
 	"\n"
 	"  states   tonight's state of every claim, and the losses that are told from noise\n"
 	"           --previous NIGHTDIR: its states.json says which losses are known already\n"
 	"  index    writes index.md, trends.md and plots/ of all nights (the newest 100)\n"
+	"  export   otava (CSV, all nights), github-benchmark-smaller, github-benchmark-bigger,\n"
+	"           bencher (JSON), prometheus (text): the newest night that is done\n"
 	"\n"
 	"Exit: 0 fine, 1 worse, 2 could not run, bad input or usage, 3 inconclusive.\n";
 
@@ -127,10 +131,48 @@ static int run_index(struct options *options, const char *directory)
 	return EXIT_DONE;
 }
 
+static const struct export *export_of(const char *name)
+{
+	for (size_t i = 0; name && i < nexports; i++) {
+		if (!strcmp(exports[i].name, name))
+			return &exports[i];
+	}
+	return NULL;
+}
+
+static int run_export(struct options *options, const char *directory)
+{
+	const struct export *export = export_of(options->format);
+	struct input_error error = {0};
+	struct nights nights;
+	struct trends trends;
+	size_t left_out;
+
+	if (!export)
+		return bad_usage(
+			arena_printf(&options->arena, "--format %s", export_names(&options->arena)),
+			options->format ? options->format : "none");
+	if (nights_read(&options->arena, directory, &nights, &error) < 0)
+		return bad_input(&error);
+	if (!nights_newest_done(&nights)) {
+		fprintf(stderr, "history: %s: wanted a night that is done, found none\n",
+			directory);
+		return EXIT_INPUT;
+	}
+	trends_build(&options->arena, &nights, &trends);
+	left_out = export->write(&options->arena, &trends, stdout);
+	if (left_out)
+		fprintf(stderr,
+			"history: nights left out, since they did not measure every row of the newest: "
+			"%zu\n",
+			left_out);
+	return EXIT_DONE;
+}
+
 static const struct command {
 	const char *name;
 	int (*run)(struct options *options, const char *directory);
-} commands[] = {{"states", run_states}, {"index", run_index}};
+} commands[] = {{"states", run_states}, {"index", run_index}, {"export", run_export}};
 
 static const struct command *command_of(const char *name)
 {
