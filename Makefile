@@ -356,6 +356,12 @@ check-integrations-long: all check-cases $(GUEST_INIT)
 $(BUILD)/libhistory.a: $(call obj,$(HISTORY_SRC))
 $(BUILD)/history: $(BUILD)/obj/lib/history/main.o $(BUILD)/libhistory.a $(BUILD)/libcompare.a
 	$(call LINK,$(GSL_LIBS) $(JANSSON_LIBS) -lm)
+# How soon a change is seen, and how often one that is not there: the tables of docs/history.md.
+$(BUILD)/tests/bench/changes: $(BUILD)/obj/tests/bench/changes.o $(BUILD)/libhistory.a
+	$(call LINK,$(GSL_LIBS) -lm)
+.PHONY: trust-history
+trust-history: $(BUILD)/tests/bench/changes
+	@$<
 
 .PHONY: clean FORCE
 FORCE:
