@@ -2,6 +2,7 @@
 #include "history/index.h"
 
 #include "compare/table.h"
+#include "compare/units.h"
 #include "history/amount.h"
 
 #include <math.h>
@@ -40,7 +41,10 @@ static void add_trend(struct arena *arena, struct table *table, const struct tre
 {
 	const struct compared_row *row = trend->points[trend->npoints - 1].row;
 	const char *unit = amount_unit(arena, trend->unit);
+	char before[40], after[40];
 
+	format_digits(before, sizeof(before), row->before.value);
+	format_digits(after, sizeof(after), row->after.value);
 	if (plots)
 		table_cell(table, "[%s](plots/%s.svg)", trend->label, trend->name);
 	else
