@@ -1,52 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "history/compared.h"
 
+#include "history/member.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A number, or NaN for null: what the comparator prints where it has none. */
-static double number(const struct input *in, json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-	double result = NAN;
-
-	if (json_is_null(value))
-		return NAN;
-	input_number(in, object, key, false, &result);
-	return result;
-}
-
-static bool boolean(const struct input *in, json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-
-	if (!json_is_boolean(value))
-		input_fail_json(in, key, "true or false", value);
-	return json_is_true(value);
-}
-
-static const char *text(struct arena *arena, const struct input *in, json_t *object,
-			const char *key, enum input_presence presence)
-{
-	const char *value = input_string(in, object, key, presence);
-
-	return value ? arena_strdup(arena, value) : NULL;
-}
-
-static int choice(const struct input *in, json_t *object, const char *key, const char *const *names,
-		  size_t count, const char *wanted)
-{
-	const char *found = input_string(in, object, key, INPUT_REQUIRED);
-
-	for (size_t i = 0; found && i < count; i++) {
-		if (!strcmp(names[i], found))
-			return (int)i;
-	}
-	if (found)
-		input_fail_json(in, key, wanted, json_object_get(object, key));
-	return 0;
-}
 
 static void read_side(struct arena *arena, const struct input *in, json_t *row, const char *key,
 		      double factor, struct compared_side *side)
@@ -57,7 +16,7 @@ static void read_side(struct arena *arena, const struct input *in, json_t *row, 
 	side->value = NAN;
 	if (!object)
 		return;
-	side->value = number(in, object, "value") * factor;
+	side->value = member_number(in, object, "value") * factor;
 	boots = input_array(in, object, "boots", INPUT_REQUIRED);
 	side->boots = arena_alloc(arena, (json_array_size(boots) + 1) * sizeof(*side->boots));
 	json_array_foreach (boots, i, boot) {
@@ -66,8 +25,8 @@ static void read_side(struct arena *arena, const struct input *in, json_t *row, 
 			return;
 		}
 		side->boots[side->nboots++] =
-			(struct compared_boot){text(arena, in, boot, "boot", INPUT_REQUIRED),
-					       number(in, boot, "value") * factor};
+			(struct compared_boot){member_text(arena, in, boot, "boot", INPUT_REQUIRED),
+					       member_number(in, boot, "value") * factor};
 	}
 }
 
@@ -97,12 +56,12 @@ static void read_documented(const struct input *in, json_t *json, struct compare
 	row->documented = NAN;
 	if (!documented)
 		return;
-	held = number(in, json, "held_against");
+	held = member_number(in, json, "held_against");
 	before = input_object(in, documented, "before", INPUT_REQUIRED);
 	after = input_object(in, documented, "after", INPUT_REQUIRED);
 	if (!before || !after)
 		return;
-	ratio = number(in, after, "value") / number(in, before, "value");
+	ratio = member_number(in, after, "value") / member_number(in, before, "value");
 	row->documented = held > 0 ? held : ratio > 0 ? ratio : NAN;
 	row->expected = held > 0 && fabs(held - ratio) > 1e-9;
 }
@@ -113,42 +72,39 @@ static void read_row(struct arena *arena, const struct input *in, json_t *json, 
 	static const char *const betters[] = {"lower", "higher", "neither"};
 	static const char *const kinds[] = {"change", "unchanged", "describe", "free"};
 	json_t *pooled = input_object(in, json, "pooled", INPUT_REQUIRED);
-	double factor = number(in, json, "shown_factor");
+	double factor = member_number(in, json, "shown_factor");
 
 	if (!isfinite(factor))
 		factor = 1;
 	*row = (struct compared_row){
 		.claim = claim,
-		.label = text(arena, in, json, "label", INPUT_REQUIRED),
-		.id = text(arena, in, json, "id", INPUT_REQUIRED),
-		.case_name = text(arena, in, json, "case", INPUT_OPTIONAL),
+		.label = member_text(arena, in, json, "label", INPUT_REQUIRED),
+		.id = member_text(arena, in, json, "id", INPUT_REQUIRED),
+		.case_name = member_text(arena, in, json, "case", INPUT_OPTIONAL),
 		.variant = variant_of(arena, in, json),
-		.scale = text(arena, in, json, "scale", INPUT_OPTIONAL),
-		.metric = text(arena, in, json, "metric", INPUT_OPTIONAL),
-		.reason = text(arena, in, json, "reason", INPUT_OPTIONAL),
-		.unit = text(arena, in, json, "shown_unit", INPUT_OPTIONAL),
-		.gates = boolean(in, json, "gates"),
-		.judged = boolean(in, json, "judged"),
-		.margin = number(in, json, "margin"),
+		.scale = member_text(arena, in, json, "scale", INPUT_OPTIONAL),
+		.metric = member_text(arena, in, json, "metric", INPUT_OPTIONAL),
+		.reason = member_text(arena, in, json, "reason", INPUT_OPTIONAL),
+		.unit = member_text(arena, in, json, "shown_unit", INPUT_OPTIONAL),
+		.gates = member_boolean(in, json, "gates"),
+		.judged = member_boolean(in, json, "judged"),
+		.margin = member_number(in, json, "margin"),
 	};
-	row->verdict = (enum verdict)choice(in, json, "verdict", verdict_name, VERDICTS,
-					    "a verdict of build/compare");
-	row->better = (enum compared_better)choice(in, json, "better", betters, 3,
-						   "lower, higher or neither");
-	row->change =
-		choice(in, json, "kind", kinds, 4, "change, unchanged, describe or free") == 0;
+	row->verdict = (enum verdict)member_choice(in, json, "verdict", verdict_name, VERDICTS);
+	row->better = (enum compared_better)member_choice(in, json, "better", betters, 3);
+	row->change = member_choice(in, json, "kind", kinds, 4) == 0;
 	row->unit = row->unit ? row->unit : "";
 	read_documented(in, json, row);
 	read_side(arena, in, json, "before", factor, &row->before);
 	read_side(arena, in, json, "after", factor, &row->after);
 	if (!pooled)
 		return;
-	row->d = number(in, pooled, "d");
-	row->se = number(in, pooled, "se");
-	row->df = number(in, pooled, "df");
+	row->d = member_number(in, pooled, "d");
+	row->se = member_number(in, pooled, "se");
+	row->df = member_number(in, pooled, "df");
 	/* The bounds stand there as ratios. */
-	row->low = log(number(in, pooled, "low"));
-	row->high = log(number(in, pooled, "high"));
+	row->low = log(member_number(in, pooled, "low"));
+	row->high = log(member_number(in, pooled, "high"));
 }
 
 static void read_rows(struct arena *arena, const struct input *in, json_t *rows, const char *claim,
@@ -178,19 +134,19 @@ int compared_parse(struct arena *arena, const struct input *in, json_t *root,
 	*compared = (struct compared){.file = in->file};
 	if (!root || !input_schema(in, root))
 		return -1;
-	compared->engine = text(arena, in, root, "engine", INPUT_REQUIRED);
+	compared->engine = member_text(arena, in, root, "engine", INPUT_REQUIRED);
 	before = input_object(in, root, "before", INPUT_REQUIRED);
 	after = input_object(in, root, "after", INPUT_REQUIRED);
 	claims = input_array(in, root, "claims", INPUT_REQUIRED);
 	if (!input_ok(in))
 		return -1;
-	compared->before = text(arena, in, before, "kernel", INPUT_REQUIRED);
-	compared->after = text(arena, in, after, "kernel", INPUT_REQUIRED);
+	compared->before = member_text(arena, in, before, "kernel", INPUT_REQUIRED);
+	compared->after = member_text(arena, in, after, "kernel", INPUT_REQUIRED);
 	json_array_foreach (claims, i, claim) {
-		const char *name = text(arena, in, claim, "claim", INPUT_REQUIRED);
+		const char *name = member_text(arena, in, claim, "claim", INPUT_REQUIRED);
 		json_t *rows = input_array(in, claim, "rows", INPUT_REQUIRED);
 
-		if (!input_ok(in) || !boolean(in, claim, "recorded"))
+		if (!input_ok(in) || !member_boolean(in, claim, "recorded"))
 			continue;
 		*ARENA_PUSH(arena, compared->claims, compared->nclaims, compared->claims_room) =
 			name;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "history/night.h"
 
+#include "history/member.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,41 +30,11 @@ bool night_is_date(const char *text)
 	return day >= 1 && day <= days[month - 1];
 }
 
-static const char *text(struct arena *arena, const struct input *in, json_t *object,
-			const char *key, enum input_presence presence)
-{
-	const char *value = input_string(in, object, key, presence);
-
-	return value ? arena_strdup(arena, value) : NULL;
-}
-
-static int choice(const struct input *in, json_t *object, const char *key, const char *const *names,
-		  int count)
-{
-	const char *found = input_string(in, object, key, INPUT_REQUIRED);
-	char wanted[100] = "";
-
-	for (int i = 0; found && i < count; i++) {
-		size_t used = strlen(wanted);
-
-		if (!strcmp(names[i], found))
-			return i;
-		snprintf(wanted + used, sizeof(wanted) - used, "%s%s",
-			 !i		  ? ""
-			 : i == count - 1 ? " or "
-					  : ", ",
-			 names[i]);
-	}
-	if (found)
-		input_fail_json(in, key, wanted, json_object_get(object, key));
-	return 0;
-}
-
 /* What is not done says why; what is done has nothing to explain. */
 static const char *reason_of(struct arena *arena, const struct input *in, json_t *object, bool done)
 {
 	const char *reason =
-		text(arena, in, object, "reason", done ? INPUT_OPTIONAL : INPUT_REQUIRED);
+		member_text(arena, in, object, "reason", done ? INPUT_OPTIONAL : INPUT_REQUIRED);
 
 	if (done && reason)
 		input_fail_json(in, "reason", "null, since the state is done",
@@ -74,7 +46,7 @@ static const char *reason_of(struct arena *arena, const struct input *in, json_t
 static const char *path_of(struct arena *arena, const struct input *in, json_t *object,
 			   const char *key)
 {
-	const char *path = text(arena, in, object, key, INPUT_OPTIONAL);
+	const char *path = member_text(arena, in, object, key, INPUT_OPTIONAL);
 	const char *part = path;
 
 	while (part) {
@@ -102,11 +74,11 @@ static struct night_kernel *kernel_of(struct arena *arena, const struct input *i
 		return NULL;
 	kernel = arena_alloc(arena, sizeof(*kernel));
 	*kernel = (struct night_kernel){
-		.ref = text(arena, in, object, "ref", INPUT_REQUIRED),
-		.commit = text(arena, in, object, "commit", INPUT_REQUIRED),
-		.release = text(arena, in, object, "release", INPUT_OPTIONAL),
-		.describe = text(arena, in, object, "describe", INPUT_OPTIONAL),
-		.date = text(arena, in, object, "date", INPUT_OPTIONAL),
+		.ref = member_text(arena, in, object, "ref", INPUT_REQUIRED),
+		.commit = member_text(arena, in, object, "commit", INPUT_REQUIRED),
+		.release = member_text(arena, in, object, "release", INPUT_OPTIONAL),
+		.describe = member_text(arena, in, object, "describe", INPUT_OPTIONAL),
+		.date = member_text(arena, in, object, "date", INPUT_OPTIONAL),
 	};
 	return kernel;
 }
@@ -124,13 +96,13 @@ static void read_comparison(struct arena *arena, const struct input *in, json_t 
 	if (!input_known_keys(in, object, "comparisons", keys))
 		return;
 	*comparison = (struct night_comparison){
-		.kind = (enum night_kind)choice(in, object, "kind", night_kind_name, 4),
-		.name = text(arena, in, object, "name", INPUT_REQUIRED),
-		.claim = text(arena, in, object, "claim", INPUT_OPTIONAL),
+		.kind = (enum night_kind)member_choice(in, object, "kind", night_kind_name, 4),
+		.name = member_text(arena, in, object, "name", INPUT_REQUIRED),
+		.claim = member_text(arena, in, object, "claim", INPUT_OPTIONAL),
 		.compare = path_of(arena, in, object, "compare"),
 		.confirm = path_of(arena, in, object, "confirm"),
-		.state = (enum comparison_state)choice(in, object, "state", comparison_state_name,
-						       5),
+		.state = (enum comparison_state)member_choice(in, object, "state",
+							      comparison_state_name, 5),
 	};
 	comparison->reason = reason_of(arena, in, object, comparison->state == COMPARISON_DONE);
 	if (comparison->state == COMPARISON_DONE && !comparison->compare)
@@ -190,8 +162,8 @@ static void read_stale(struct arena *arena, const struct input *in, json_t *arra
 		if (!input_known_keys(in, object, "stale", keys))
 			return;
 		night->stale[night->nstale++] = (struct stale_treatment){
-			text(arena, in, object, "treatment", INPUT_REQUIRED),
-			text(arena, in, object, "hunk", INPUT_REQUIRED)};
+			member_text(arena, in, object, "treatment", INPUT_REQUIRED),
+			member_text(arena, in, object, "hunk", INPUT_REQUIRED)};
 	}
 }
 
@@ -199,7 +171,7 @@ static void read_stale(struct arena *arena, const struct input *in, json_t *arra
 static const char *time_of(struct arena *arena, const struct input *in, json_t *root,
 			   const char *key)
 {
-	const char *value = text(arena, in, root, key, INPUT_OPTIONAL);
+	const char *value = member_text(arena, in, root, key, INPUT_OPTIONAL);
 	int hour, minute, second, length = 0;
 
 	if (value &&
@@ -222,10 +194,10 @@ int night_parse(struct arena *arena, const struct input *in, json_t *root, struc
 	*night = (struct night){.date = NULL};
 	if (!root || !input_schema(in, root) || !input_known_keys(in, root, NULL, keys))
 		return -1;
-	night->date = text(arena, in, root, "date", INPUT_REQUIRED);
+	night->date = member_text(arena, in, root, "date", INPUT_REQUIRED);
 	if (night->date && !night_is_date(night->date))
 		input_fail_json(in, "date", "a day as YYYY-MM-DD", json_object_get(root, "date"));
-	night->state = (enum night_state)choice(in, root, "state", night_state_name, 5);
+	night->state = (enum night_state)member_choice(in, root, "state", night_state_name, 5);
 	night->reason = reason_of(arena, in, root, night->state == NIGHT_DONE);
 	night->started = time_of(arena, in, root, "started");
 	night->finished = time_of(arena, in, root, "finished");

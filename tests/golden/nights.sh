@@ -1,10 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-only
 # Small nights for the golden tests of build/history, on top of lib.sh: records of two boots a kernel
 # as an icount guest writes them, compared by the real comparator.
 
 ENGINE=icount SCALE=smoke PARAMS='{"size":16777216,"pages":4096}' MATCH='{"icount_shift":0,"cpus":1}'
-INSTRUCTIONS=1549
 
 # kernel NAME BOOT FTRUNCATE PUNCH: instructions a page, in two boots that differ a little
 kernel() {
