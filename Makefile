@@ -211,6 +211,7 @@ install: all
 	ln -sf before-after $(DESTDIR)$(COMPLETION)/before-after-compare
 	ln -sf ../libexec/before-after/run.sh $(DESTDIR)$(PREFIX)/bin/before-after
 	ln -sf ../libexec/before-after/build/compare $(DESTDIR)$(PREFIX)/bin/before-after-compare
+	ln -sf ../libexec/before-after/build/history $(DESTDIR)$(PREFIX)/bin/before-after-history
 
 # --- kernels and boots (ci/): the guest's init, make kernel, make ab, make check-e2e -------------
 # Static: it is the first process of a guest that may lack everything else. No sanitizers there.
