@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "history/export.h"
 
+#include "compare/units.h"
+
+#include <string.h>
+
 const struct export exports[] = {
 	{"otava", export_otava},
 	{"github-benchmark-smaller", export_github_smaller},
@@ -38,4 +42,16 @@ const struct trend *export_next(const struct trends *trends, int kind, size_t ni
 			return trend;
 	}
 	return NULL;
+}
+
+const char *export_unit(struct arena *arena, const char *unit, double *factor)
+{
+	const char *slash = strchr(unit, '/');
+	const char *base = arena_printf(arena, "ns%s", slash ? slash : "");
+
+	*factor = unit_factor(unit, base);
+	if (*factor > 0)
+		return base;
+	*factor = 1;
+	return unit;
 }

@@ -38,4 +38,10 @@ size_t export_newest(const struct trends *trends);
 /* The next trend from *at on, of that kind (or of any: -1), that the night measured; NULL: no more. */
 const struct trend *export_next(const struct trends *trends, int kind, size_t night, size_t *at);
 
+/*
+ * A unit that does not follow the size of a value, as one for a reader does: ns for a time, alone or
+ * per something; every other unit as it is. *factor converts to it.
+ */
+const char *export_unit(struct arena *arena, const char *unit, double *factor);
+
 #endif

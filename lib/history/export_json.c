@@ -31,7 +31,7 @@ static json_t *github_entry(struct arena *arena, const struct trend *trend,
 					       : NULL;
 	const char *extra = arena_printf(
 		arena, "%.4g -> %.4g %s, %s\n%s %s against the anchor %s", row->before.value,
-		row->after.value, amount_unit(arena, trend->unit), trend->engine, night->date,
+		row->after.value, amount_unit(arena, row->unit), trend->engine, night->date,
 		night_kernel_name(night->kernel), night_kernel_name(night->anchor));
 	json_t *entry = json_pack("{ss ss so ss}", "name", trend->label, "unit", "of the anchor",
 				  "value", real(exp(row->d)), "extra", extra);
@@ -98,7 +98,7 @@ static json_t *measure(double value, double low, double high)
 	return json;
 }
 
-static json_t *measured(const struct compared_side *side)
+static json_t *measured(const struct compared_side *side, double factor)
 {
 	double low = INFINITY, high = -INFINITY;
 
@@ -106,7 +106,7 @@ static json_t *measured(const struct compared_side *side)
 		low = fmin(low, side->boots[i].value);
 		high = fmax(high, side->boots[i].value);
 	}
-	return measure(side->value, low, high);
+	return measure(factor * side->value, factor * low, factor * high);
 }
 
 size_t export_bencher(struct arena *arena, const struct trends *trends, FILE *out)
@@ -117,12 +117,17 @@ size_t export_bencher(struct arena *arena, const struct trends *trends, FILE *ou
 
 	for (size_t at = 0; (trend = export_next(trends, KIND_ANCHOR, newest, &at));) {
 		const struct compared_row *row = trend->points[trend->npoints - 1].row;
-		const char *unit = *trend->unit ? trend->unit : trend->metric ? trend->metric : "";
+		double factor;
+		const char *unit = export_unit(arena, row->unit, &factor);
 		json_t *measures = json_object();
 
 		json_object_set_new(measures, "ratio-to-anchor",
 				    measure(exp(row->d), exp(row->low), exp(row->high)));
-		json_object_set_new(measures, slug(arena, unit), measured(&row->after));
+		json_object_set_new(measures,
+				    slug(arena, *unit		? unit
+						: trend->metric ? trend->metric
+								: ""),
+				    measured(&row->after, factor));
 		json_object_set_new(root, trend->label, measures);
 	}
 	put(root, out);

@@ -144,14 +144,16 @@ static const struct {
 	 true},
 };
 
-static void rows(const struct trends *trends, size_t newest, FILE *out)
+static void rows(struct arena *arena, const struct trends *trends, size_t newest, FILE *out)
 {
 	for (size_t i = 0; i < sizeof(row_metrics) / sizeof(row_metrics[0]); i++) {
 		const struct trend *trend;
 		bool first = true;
 
 		for (size_t at = 0; (trend = export_next(trends, -1, newest, &at));) {
-			double number = row_metrics[i].get(trend_at(trend, newest)->row);
+			const struct compared_row *row = trend_at(trend, newest)->row;
+			double number = row_metrics[i].get(row), factor;
+			const char *unit = export_unit(arena, row->unit, &factor);
 
 			if (!isfinite(number))
 				continue;
@@ -161,8 +163,8 @@ static void rows(const struct trends *trends, size_t newest, FILE *out)
 			fputs(row_metrics[i].name, out);
 			labels_of(out, trend);
 			if (row_metrics[i].unit)
-				label(out, ",", "unit", trend->unit);
-			fprintf(out, "} %.9g\n", number);
+				label(out, ",", "unit", unit);
+			fprintf(out, "} %.9g\n", row_metrics[i].unit ? factor * number : number);
 		}
 	}
 }
@@ -172,11 +174,10 @@ size_t export_prometheus(struct arena *arena, const struct trends *trends, FILE 
 	const struct nights *nights = trends->nights;
 	size_t newest = export_newest(trends);
 
-	(void)arena;
 	kernel(out, &nights->nights[newest]);
 	outcome(out, &nights->states[nights->count - 1]);
 	claims(out, &nights->states[newest]);
 	losses(out, &nights->states[newest]);
-	rows(trends, newest, out);
+	rows(arena, trends, newest, out);
 	return 0;
 }

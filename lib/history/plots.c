@@ -51,7 +51,8 @@ static void dots(const struct trends *trends, const struct trend *trend, bool af
 			if (isfinite(side->boots[j].value))
 				fprintf(out, "%s.%02d:%02d %.8g\n",
 					date(trends, trend->points[i].night), minutes / 60,
-					minutes % 60, side->boots[j].value);
+					minutes % 60,
+					trend->points[i].factor * side->boots[j].value);
 		}
 	}
 	fputs("END\n", out);
@@ -63,13 +64,14 @@ static void middles(const struct trends *trends, const struct trend *trend, FILE
 	fputs("$middle << END\n", out);
 	for (size_t i = 0; i < trend->npoints; i++) {
 		const struct compared_row *row = trend->points[i].row;
+		double factor = trend->points[i].factor;
 
 		if (i && trend->points[i].night != trend->points[i - 1].night + 1)
 			fputc('\n', out);
 		fprintf(out, "%s.12:00 %.8g %.8g ", date(trends, trend->points[i].night),
-			row->before.value, row->after.value);
+			factor * row->before.value, factor * row->after.value);
 		if (isfinite(trend->documented))
-			fprintf(out, "%.8g\n", row->before.value * trend->documented);
+			fprintf(out, "%.8g\n", factor * row->before.value * trend->documented);
 		else
 			fputs("nan\n", out);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "history/trends.h"
 
+#include "compare/units.h"
 #include "history/edivisive.h"
 #include "history/pettitt.h"
 
@@ -34,6 +35,12 @@ static const char *name_of(struct arena *arena, const struct night_comparison *c
 			    row->scale ? row->scale : "any");
 }
 
+/* A report shows 980 µs and 1.02 ms, each in the unit that fits; 0: nothing to convert. */
+static double factor_to(const struct trend *trend, const struct compared_row *row)
+{
+	return !strcmp(trend->unit, row->unit) ? 1 : unit_factor(row->unit, trend->unit);
+}
+
 static struct trend *trend_of(struct arena *arena, struct trends *trends,
 			      const struct night_comparison *comparison,
 			      const struct compared_row *row)
@@ -43,10 +50,8 @@ static struct trend *trend_of(struct arena *arena, struct trends *trends,
 	const char *name = name_of(arena, comparison, row);
 	struct trend *trend;
 
-	/* Two labels that differ only in what a file's name cannot say are told apart by the unit. */
 	for (size_t i = 0; i < trends->count; i++) {
-		if (!strcmp(trends->items[i].name, name) &&
-		    !strcmp(trends->items[i].unit, row->unit))
+		if (!strcmp(trends->items[i].name, name) && factor_to(&trends->items[i], row) > 0)
 			return &trends->items[i];
 	}
 	trend = ARENA_PUSH(arena, trends->items, trends->count, trends->room);
@@ -89,7 +94,7 @@ static void add_comparison(struct arena *arena, struct trends *trends, size_t ni
 		if (trend->npoints && trend->points[trend->npoints - 1].night == night)
 			continue;
 		*ARENA_PUSH(arena, trend->points, trend->npoints, trend->points_room) =
-			(struct trend_point){night, row};
+			(struct trend_point){night, row, factor_to(trend, row)};
 	}
 }
 

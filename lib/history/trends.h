@@ -11,6 +11,7 @@
 struct trend_point {
 	size_t night; /* index in nights */
 	const struct compared_row *row;
+	double factor; /* from the row's unit to the trend's */
 };
 
 /* By which of the two a change was told; both may. */

@@ -40,7 +40,7 @@ static void add_trend(struct arena *arena, struct table *table, const struct tre
 		      size_t nights, bool plots)
 {
 	const struct compared_row *row = trend->points[trend->npoints - 1].row;
-	const char *unit = amount_unit(arena, trend->unit);
+	const char *unit = amount_unit(arena, row->unit);
 	char before[40], after[40];
 
 	format_digits(before, sizeof(before), row->before.value);

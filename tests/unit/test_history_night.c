@@ -148,7 +148,7 @@ static void test_sparkline(void **state)
 	struct arena arena = {0};
 	struct compared_row rows[] = {row_of(1000, 1000, 1e-4), row_of(1000, 1000.2, 1e-4),
 				      row_of(1000, 1100, 1e-4)};
-	struct trend_point points[] = {{0, &rows[0]}, {2, &rows[1]}, {3, &rows[2]}};
+	struct trend_point points[] = {{0, &rows[0], 1}, {2, &rows[1], 1}, {3, &rows[2], 1}};
 	struct trend trend = {.points = points, .npoints = 2};
 
 	(void)state;
@@ -160,13 +160,39 @@ static void test_sparkline(void **state)
 	arena_free(&arena);
 }
 
+/* 980 us and 1.02 ms are one row; another unit is another one. */
+static void test_units(void **state)
+{
+	struct arena arena = {0};
+	struct compared_row rows[] = {row_of(980, 981, 1e-4), row_of(1.02, 1.021, 1e-4),
+				      row_of(300, 300, 1e-4)};
+	struct night night[3];
+	struct states states[3];
+	struct nights nights = {.directory = ".", .nights = night, .states = states, .count = 3};
+	struct trends trends;
+
+	(void)state;
+	rows[0].unit = "us";
+	rows[1].unit = "ms";
+	for (size_t i = 0; i < 3; i++)
+		states[i] = states_of(&arena, &night[i], &rows[i], 1);
+	trends_build(&arena, &nights, &trends);
+	assert_int_equal(trends.count, 2);
+	assert_string_equal(trends.items[0].name, "anchor.claim.row.icount.any");
+	assert_int_equal(trends.items[0].npoints, 2);
+	assert_string_equal(trends.items[0].unit, "us");
+	assert_true(trends.items[0].points[0].factor == 1);
+	assert_true(fabs(trends.items[0].points[1].factor - 1000) < 1e-9);
+	assert_string_equal(trends.items[1].name, "anchor.claim.row.icount.any.1");
+	arena_free(&arena);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_date),
-		cmocka_unit_test(test_amount),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_sparkline),
+		cmocka_unit_test(test_date),  cmocka_unit_test(test_amount),
+		cmocka_unit_test(test_loss),  cmocka_unit_test(test_sparkline),
+		cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
