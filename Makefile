@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # before-after: workloads, comparator and tests, one non-recursive Makefile.
 #
-#   make            build/cases/* and build/compare
+#   make            build/cases/*, build/compare and build/history
 #   make run        run the cases on this box and print the tables      (root)
 #   make check      unit, golden, harness and smoke tests               (root)
 #   make check-long the end-to-end tests that take too long for every change (root)
