@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # before-after: workloads, comparator and tests, one non-recursive Makefile.
 #
-#   make            build/cases/* and build/compare
+#   make            build/cases/*, build/compare and build/history
 #   make run        run the cases on this box and print the tables      (root)
 #   make check      unit, golden, harness and smoke tests               (root)
 #   make check-long the end-to-end tests that take too long for every change (root)
@@ -72,6 +72,7 @@ CASE_NAMES := $(filter-out $(DROPPED),$(CASES_ALL))
 
 CASE_SRC := $(wildcard lib/case/*.c) $(filter-out $(SYS_DROPPED),$(wildcard lib/sys/*.c))
 COMPARE_SRC := $(filter-out lib/compare/main.c,$(wildcard lib/compare/*.c))
+HISTORY_SRC := $(filter-out lib/history/main.c,$(wildcard lib/history/*.c))
 UNIT_SRC := $(filter-out $(UNIT_DROPPED),$(wildcard tests/unit/test_*.c))
 HARNESS_SRC := $(wildcard tests/harness/*.c)
 
@@ -82,7 +83,7 @@ UNIT_BINS := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
 COMPARE_BIN := $(if $(wildcard lib/compare/main.c),$(BUILD)/compare)
 
 .PHONY: all
-all: $(CASE_BINS) $(COMPARE_BIN)
+all: $(CASE_BINS) $(COMPARE_BIN) $(BUILD)/history
 
 $(BUILD)/libcase.a: $(call obj,$(CASE_SRC))
 $(BUILD)/libcompare.a: $(call obj,$(COMPARE_SRC))
@@ -119,7 +120,8 @@ $(HARNESS_BINS): $(BUILD)/tests/harness/%: $(BUILD)/obj/tests/harness/%.o $(BUIL
 	$(call LINK,$(CASE_LIBS))
 $(BUILD)/compare: $(BUILD)/obj/lib/compare/main.o $(BUILD)/libcompare.a
 	$(call LINK,$(GSL_LIBS) $(JANSSON_LIBS) -lm)
-$(UNIT_BINS): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcase.a $(BUILD)/libcompare.a
+$(UNIT_BINS): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libcase.a $(BUILD)/libhistory.a \
+		$(BUILD)/libcompare.a
 	$(call LINK,-lcmocka $(GSL_LIBS) $(CASE_LIBS) -lm)
 
 # --- running ---
@@ -199,7 +201,7 @@ install: all
 	install -d $(addprefix $(DESTDIR),$(LIBEXEC)/build/cases $(CLAIMS) $(PREFIX)/bin \
 		$(MANDIR)/man1 $(MANDIR)/man5 $(COMPLETION))
 	install -m 755 $(CASE_BINS) $(DESTDIR)$(LIBEXEC)/build/cases
-	install -m 755 $(BUILD)/compare $(DESTDIR)$(LIBEXEC)/build
+	install -m 755 $(BUILD)/compare $(BUILD)/history $(DESTDIR)$(LIBEXEC)/build
 	install -m 755 run.sh $(DESTDIR)$(LIBEXEC)
 	install -m 644 $(foreach c,$(CASE_NAMES),$(wildcard cases/$(c).*.json)) $(DESTDIR)$(CLAIMS)
 	ln -sfn ../../share/before-after/cases $(DESTDIR)$(LIBEXEC)/cases
@@ -209,6 +211,7 @@ install: all
 	ln -sf before-after $(DESTDIR)$(COMPLETION)/before-after-compare
 	ln -sf ../libexec/before-after/run.sh $(DESTDIR)$(PREFIX)/bin/before-after
 	ln -sf ../libexec/before-after/build/compare $(DESTDIR)$(PREFIX)/bin/before-after-compare
+	ln -sf ../libexec/before-after/build/history $(DESTDIR)$(PREFIX)/bin/before-after-history
 
 # --- kernels and boots (ci/): the guest's init, make kernel, make ab, make check-e2e -------------
 # Static: it is the first process of a guest that may lack everything else. No sanitizers there.
@@ -249,7 +252,7 @@ COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input 
 check-compare: check-claims check-golden $(COMPARE_UNITS)
 	@set -e; for t in $(COMPARE_UNITS); do $$t; done
 
-check-golden: $(COMPARE_BIN)
+check-golden: $(COMPARE_BIN) $(BUILD)/history
 	@tests/golden/run.sh $(COMPARE_BIN)
 	@tests/golden/kunit.sh
 	@$(COMPARE_BIN) --trust --repetitions 2000 >$(BUILD)/trust.log || \
@@ -289,8 +292,8 @@ FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
 	$(CLANG) -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null && echo y)
 FUZZ_CFLAGS = -std=gnu11 -O1 -g -fno-sanitize-recover=undefined $(CPPFLAGS)
-FUZZ_OBJS := $(COMPARE_SRC:%.c=build/fuzz/obj/%.o)
-build/fuzz/obj/%.o: %.c $(wildcard lib/compare/*.h)
+FUZZ_OBJS := $(patsubst %.c,build/fuzz/obj/%.o,$(COMPARE_SRC) $(HISTORY_SRC))
+build/fuzz/obj/%.o: %.c $(wildcard lib/compare/*.h lib/history/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
 build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
@@ -378,6 +381,17 @@ check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
 	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/guests.sh
 check-long: check-hostile-long
+
+# --- nights and their history (lib/history): docs/history.md ---------------------------------------
+$(BUILD)/libhistory.a: $(call obj,$(HISTORY_SRC))
+$(BUILD)/history: $(BUILD)/obj/lib/history/main.o $(BUILD)/libhistory.a $(BUILD)/libcompare.a
+	$(call LINK,$(GSL_LIBS) $(JANSSON_LIBS) -lm)
+# How soon a change is seen, and how often one that is not there: the tables of docs/history.md.
+$(BUILD)/tests/bench/changes: $(BUILD)/obj/tests/bench/changes.o $(BUILD)/libhistory.a
+	$(call LINK,$(GSL_LIBS) -lm)
+.PHONY: trust-history
+trust-history: $(BUILD)/tests/bench/changes
+	@$<
 
 .PHONY: clean FORCE
 FORCE:

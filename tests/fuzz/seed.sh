@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Writes the hand-made part of the corpus. What fuzzing adds is merged by `make fuzz` and kept.
+# Writes the hand-made part of the corpus. What fuzzing adds is merged by `make fuzz` and kept. Those of
+# night are cut from the nights of tests/golden/history-index.test.
 
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Golden tests of build/compare: each NAME.test writes small results directories and calls check,
-# which records the command, its exit code, stdout and stderr; all of it must equal NAME.out.
+# Golden tests of build/compare and build/history: each NAME.test writes small results directories and
+# calls check (or history), which records the command, its exit code, stdout and stderr; all of it must
+# equal NAME.out.
 #
 #   run.sh COMPARE [NAME..]      UPDATE=1 writes the expected files instead
 
@@ -9,6 +10,7 @@ set -euo pipefail
 export LC_ALL=C
 
 compare=$(realpath "$1")
+history=$(dirname "$compare")/history
 shift
 here=$(dirname "$(realpath "$0")")
 work=$(mktemp -d)
@@ -18,10 +20,22 @@ failed=0
 # shellcheck disable=SC2317 # the tests call it
 # check ARGUMENT..: runs the comparator in the test's directory
 check() {
-	local code=0
-	"$compare" "$@" >"$work/stdout" 2>"$work/stderr" || code=$?
+	record "$compare" "$@"
+}
+
+# shellcheck disable=SC2317
+# history ARGUMENT..: the same of build/history
+history() {
+	record "$history" "$@"
+}
+
+# shellcheck disable=SC2317
+record() {
+	local code=0 program=$1
+	shift
+	"$program" "$@" >"$work/stdout" 2>"$work/stderr" || code=$?
 	{
-		printf '$ compare'
+		printf '$ %s' "$(basename "$program")"
 		[ $# = 0 ] || printf ' %q' "$@"
 		printf '\nexit %d\n' "$code"
 		sed 's/^/| /' "$work/stdout"

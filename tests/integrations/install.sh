@@ -35,7 +35,8 @@ man_lint() {
 # Every option of --help is in the page, and no other.
 man_options() {
 	local page command
-	for page in before-after:run.sh before-after-compare:"$BEFORE_AFTER_BUILD/compare"; do
+	for page in before-after:run.sh before-after-compare:"$BEFORE_AFTER_BUILD/compare" \
+		before-after-history:"$BEFORE_AFTER_BUILD/history"; do
 		command=${page#*:} page=docs/man/${page%%:*}.1
 		[[ $command == */* ]] || command=./$command
 		"$command" --help | grep -oE '(^| |\[)--[a-z-]+' | tr -d ' [' | sort -u >"$work/help"
