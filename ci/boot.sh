@@ -130,7 +130,9 @@ icount)
 	# A guest nanosecond is an instruction while the guest is not idle. Idle time passes as on the
 	# host (sleep=on): with sleep=off the clock leaps to the next timer whenever the guest waits for
 	# the 9p share, and timeouts of seconds fire at once. No address depends on chance.
-	qemu qemu64,+rdrand 'norandmaps tsc=reliable' \
+	# The allocator's per-CPU lists hold as many pages as ever: by default their limit moves by the second,
+	# and pages that do not fit are merged one by one, 7 % of a page's cost in some runs and boots.
+	qemu qemu64,+rdrand 'norandmaps tsc=reliable sysctl.vm.percpu_pagelist_high_fraction=8' \
 		-accel "tcg,thread=single" -icount "shift=0,sleep=on" -rtc "base=utc,clock=vm"
 	# RCU callbacks, a million instructions at times, in a thread, which the command goes before.
 	[ "$CPUS" -gt 1 ] || FIFO=true CMDLINE+=" rcutree.use_softirq=0"

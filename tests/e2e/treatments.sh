@@ -24,7 +24,7 @@ RUNS=${RUNS:-3}
 JOBS=$(($(nproc) < 4 ? $(nproc) : 4))
 
 # In the guest. Large folios first, and 64 MiB of them: after runs of single pages, freeing 8 of them took
-# up to four times its 125000 instructions in some runs (the allocator's per-CPU lists, we think).
+# up to four times its 125000 instructions in some runs.
 # shellcheck disable=SC2016
 GUEST='run() { "$0" --engine-info /run/results/engine.json --results /run/results --label "$1" \
 		--scale smoke --runs "$2" --events "" "${@:3}" || exit; }
@@ -69,11 +69,9 @@ compare() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 }
 
-# Every row that was measured, of claims and without, once: its variant, ratio and interval. Not op=undo:
-# it allocates in its region, and single runs of one boot differ by 5 %.
-ROWS='[.[] | .claims[].rows[], .others[]? | select(.pooled.low != null and .options.op != "undo")
+# Every row that was measured, of claims and without, once: its variant, ratio and interval.
+ROWS='[.[] | .claims[].rows[], .others[]? | select(.pooled.low != null)
 	| select(.metric == "time" or .metric == "p1")] | unique_by([.case, .options, .metric])'
-# What does not repeat on the kernel of a treatment, with why, stands in its facts and is not judged.
 # shellcheck disable=SC2016
 LISTED='def listed($moves): . as $row | any($moves[]; .case == $row.case and
 	(.where | to_entries | all(.[]; $row.options[.key] == .value)));'
@@ -88,12 +86,12 @@ moves() {
 	compare "$before" "$after" "$RESULTS/$name.json"
 	jq -rs --slurpfile facts "$facts" "$LISTED $ROWS"' | .[]
 		| "| \($facts[0].treatment) | \(.case) | \(.options | to_entries | map("\(.key)=\(.value)") | join(",")) | \(
-			if listed($facts[0].moves) then "yes" elif listed($facts[0].unsteady // []) then "unsteady" else "no" end) | \(.before.value * .shown_factor * 10 | round / 10) | \(
+			if listed($facts[0].moves) then "yes" else "no" end) | \(.before.value * .shown_factor * 10 | round / 10) | \(
 			.after.value * .shown_factor * 10 | round / 10) | \(.pooled.ratio * 10000 | round / 10000) | \(
 			.pooled.low * 10000 | round / 10000) to \(.pooled.high * 10000 | round / 10000) |"' \
 		"$RESULTS/$name.json" | tee -a "$RESULTS/matrix.md.new"
 	jq -es --slurpfile facts "$facts" "$LISTED $ROWS"' as $rows | $facts[0].moves as $moves
-		| [$rows[] | select(listed($moves))] as $moved | [$rows[] | select(listed($moves + ($facts[0].unsteady // [])) | not)] as $still
+		| [$rows[] | select(listed($moves))] as $moved | [$rows[] | select(listed($moves) | not)] as $still
 		| ($moved | length > 0 or all($moves[]; .case == "dirty-reclaim")) and ($still | length > 0)
 		  and all($moved[]; .pooled.high < 0.998)
 		  and all($moved[] | select(.kind == "change"); (.pooled.high - .pooled.low) / 2 <= 0.005)
@@ -128,9 +126,7 @@ still() {
 	compare still-a still-b "$RESULTS/still.json"
 	jq -rs "$ROWS | .[] | \"\(.case) \(.options | tojson): d \(.pooled.d)\"" "$RESULTS/still.json"
 	# What a claim says changes, to 0.1 %; short regions feel a single timer interrupt.
-	jq -es --slurpfile facts <(cat "$TREATMENTS"/*.json) --arg source "$1" "$LISTED $ROWS"'
-		| [$facts[] | select(.source == $source) | .unsteady // [] | .[]] as $unsteady
-		| map(select(listed($unsteady) | not)) | length > 0 and all(.[];
+	jq -es "$ROWS"' | length > 0 and all(.[];
 		(.pooled.d | fabs) < if .kind == "change" then 0.001 else 0.005 end)' "$RESULTS/still.json"
 }
 
