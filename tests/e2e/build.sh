@@ -92,6 +92,24 @@ tree() {
 	[ "$(find "$SCRATCH/cache/before-after/trees" -mindepth 1 -maxdepth 1 -type d | wc -l)" -eq 1 ]
 }
 
+# A bare repository has no tree of its own, but all its commits share one of ours.
+bare() {
+	fake_tree
+	git clone -q --bare "$FAKE" "$SCRATCH/bare"
+	image_is 'one a b c d e two' "$SCRATCH/bare@HEAD"
+	image_is 'one a b c d e 2' "$SCRATCH/bare@HEAD" --patch "$SCRATCH/two.patch"
+	said 2 "$BUILD" --source "$SCRATCH/bare"
+	one_line 'is not a kernel source tree'
+	git init -q --bare "$SCRATCH/other"
+	said 2 "$BUILD" --source "$SCRATCH/other@HEAD"
+	one_line 'no commit, tag or branch HEAD'
+	git -C "$SCRATCH/bare" update-ref refs/heads/empty \
+		"$(git -C "$SCRATCH/bare" -c user.name=a -c user.email=a@b commit-tree -m none \
+			"$(git -C "$SCRATCH/bare" mktree </dev/null)")"
+	said 2 "$BUILD" --source "$SCRATCH/bare@empty"
+	one_line 'it is not a kernel source tree'
+}
+
 # A patch of a kernel that this one is not: which, and where, is the error; nothing stays patched.
 does_not_apply() {
 	fake_tree
@@ -152,5 +170,6 @@ check 'a patch that does not apply' does_not_apply
 check 'a mail that does not apply' mbox
 check 'a patch that does not build' does_not_build
 check 'a symbol that does not survive' lost_symbol
+check 'a bare repository' bare
 check 'usage errors' usage
 finish
