@@ -100,7 +100,7 @@ find_source() {
 # A tree or a ref becomes a git tree object. The user's repository is only read: the index and the
 # new objects live in a repository of our own that borrows its objects.
 find_tree() {
-	local dir=$1 ref=$2 common
+	local dir=$1 ref=$2 common version
 	GITDIR=$CACHE/git/$(key <<<"$dir")
 	[ -d "$GITDIR" ] || git init -q --bare "$GITDIR"
 	if common=$(git -C "$dir" rev-parse --git-common-dir 2>/dev/null) &&
@@ -121,7 +121,12 @@ find_tree() {
 	fi
 	SOURCE_ID=$TREE
 	SOURCE_NAME="$dir${ref:+@$ref}"
-	TREE_ID=$dir
+	# All commits of a version share a tree, of whatever repository: little differs between them, and
+	# building another version in between (a release to compare with) leaves their objects alone.
+	version=$(GIT_DIR=$GITDIR git show "$TREE:Makefile" 2>/dev/null |
+		sed -nE 's/^(VERSION|PATCHLEVEL) = ([0-9]+)$/\2/p' | paste -sd .)
+	TREE_ID=${version:+git $version}
+	TREE_ID=${TREE_ID:-$dir}
 }
 
 # Bring TREE_DIR to the unpatched source: the package unpacked once and hard-linked, or a git tree
