@@ -246,6 +246,15 @@ check-e2e: all $(GUEST_INIT) $(SHMEM_MODEL)
 check-long: all $(GUEST_INIT) $(SHMEM_MODEL)
 	tests/e2e/run.sh long
 
+# --- every night (ci/nightly.sh): make nightly CONFIG=ci/nightly/nightly.conf ----------------------
+.PHONY: nightly check-nightly
+nightly: all $(GUEST_INIT)
+	@ci/nightly.sh $(if $(CONFIG),--config '$(CONFIG)') $(if $(DATE),--date '$(DATE)')
+# Settings, the examples for timers and CI, and nights that end before a kernel is built.
+check: check-nightly
+check-nightly: all $(GUEST_INIT)
+	@tests/integrations/nightly.sh
+
 # --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------
 COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input %/test_table,$(UNIT_BINS))
 .PHONY: check-compare check-golden check-claims bench-compare compare trust fuzz fuzz-smoke
