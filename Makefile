@@ -5,6 +5,7 @@
 #   make run        run the cases on this box and print the tables      (root)
 #   make check      unit, golden, harness and smoke tests               (root)
 #   make check-long the end-to-end tests that take too long for every change (root)
+#   make nightly    tonight's kernel against the last good night's: CONFIG=ci/nightly/nightly.conf
 #   make bench      the suite's own speed, as ratios in one run         (root)
 #   make lint       shellcheck, clang-format, cppcheck
 #   make install    PREFIX, DESTDIR

@@ -60,7 +60,8 @@ choose_night() {
 	DATE=${WANT[date]:-$(date -u +%F)} NEXT=false
 	if [ -z "${WANT[date]:-}" ] && ! $FRESH; then
 		for date in $(nights); do
-			if [[ $date < $DATE ]] && [ -e "$RESULTS/$date/plan.json" ] && [ ! -e "$RESULTS/$date/states.json" ]; then
+			if [[ $date < $DATE ]] && [ -e "$RESULTS/$date/plan.json" ] &&
+				[ ! -e "$RESULTS/$date/states.json" ]; then
 				say "$date was stopped: it is taken up first"
 				DATE=$date NEXT=true
 				break

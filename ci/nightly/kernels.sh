@@ -14,7 +14,8 @@ fetch() {
 	spawn TERM git --git-dir="$MIRROR" fetch -q --no-tags "$URL" "+$1:$OURS/$2" \
 		'+refs/tags/v*:refs/tags/v*' 2>"$SCRATCH/fetch"
 	while kill -0 "$CHILD" 2>/dev/null; do
-		[ ! -t 2 ] || progress "fetching $1: $(clock $((SECONDS - start))), the mirror has $(du -sh "$MIRROR" | cut -f1)"
+		[ ! -t 2 ] || progress "fetching $1: $(clock $((SECONDS - start)))," \
+			"the mirror has $(du -sh "$MIRROR" | cut -f1)"
 		nap 1
 	done
 	if wait "$CHILD"; then CHILD=; else
@@ -50,7 +51,8 @@ last_good() {
 find_anchor() {
 	local date ref=${WANT[anchor]:-}
 	for date in $(earlier); do
-		ANCHOR=$(jq --arg ref "$ref" '.anchor | select(. and ($ref == "" or .ref == $ref))' "$RESULTS/$date/night.json")
+		ANCHOR=$(jq --arg ref "$ref" '.anchor | select(. and ($ref == "" or .ref == $ref))' \
+			"$RESULTS/$date/night.json")
 		[ -n "$ANCHOR" ] || continue
 		! in_mirror cat-file -e "$(jq -r .commit <<<"$ANCHOR")" 2>/dev/null || return 0
 		ref=$(jq -r .ref <<<"$ANCHOR")
@@ -70,7 +72,8 @@ plan() {
 	settings=$(jq -n '$ARGS.positional' --args -- "$(programs_key)" \
 		"$(cat "${SERIES[@]}" "$TREATMENTS"/* "$CI"/kernel/*.config | key)" "$URL" "$REF" \
 		"${WANT[anchor]:-}" "${WANT[good]:-}" "${BOOT_ARGS[@]}" "${COMMON[@]}" "${RUN[@]}" "${SERIES[@]}")
-	if ! $FRESH && jq -e --argjson settings "$settings" '.settings == $settings' "$MINE/plan.json" >/dev/null 2>&1; then
+	if ! $FRESH && jq -e --argjson settings "$settings" '.settings == $settings' \
+		"$MINE/plan.json" >/dev/null 2>&1; then
 		say "$DATE goes on"
 		return
 	fi

@@ -12,8 +12,10 @@ kernels_table() {
 			.value.describe // "") | \(.value.release // "") |"), ""' "$MINE/night.json"
 	range=$(jq -r 'select(.last_good and .kernel) | "\(.last_good.commit)..\(.kernel.commit)"' "$MINE/night.json")
 	if [ -z "$range" ] || ! in_mirror cat-file -e "${range%%..*}" 2>/dev/null; then return 0; fi
-	printf '%s commits since the last good night%s\n\n' "$(in_mirror rev-list --count "$range")" \
-		"$(in_mirror log --no-merges -n 20 --format='%n    %h %s' "$range" -- mm lib/xarray.c include/linux/pagemap.h)"
+	printf '%s commits since the last good night; in mm/, at most the newest 20:\n\n' \
+		"$(in_mirror rev-list --count "$range")"
+	in_mirror log --no-merges -n 20 --format='    %h %s' "$range" -- mm
+	echo
 }
 
 # report.md: what build/history says of the night, then the tables of every comparison.

@@ -16,7 +16,7 @@ here goes before it.
   --series FILE      a proposed series or patch, held against tonight's kernel; any number
   --treatments DIR   patches that undo or give a documented gain (default ci/treatments); those for
                      tonight's version are used
-  --run 'OPTIONS'    of run.sh: one start of it in every boot; any number (default: all that one CPU shows)
+  --run 'OPTIONS'    of run.sh: one start of it in every boot; any number (default: all that the engine can show)
   --date YYYY-MM-DD  names the night (default: one that was stopped, else today, UTC)
   --results DIR      default results/nightly
   --keep N           nights whose records and consoles stay (default 30)
@@ -94,10 +94,16 @@ URL=${WANT[git]} REF=${WANT[ref]:-mm-unstable} ENGINE=${WANT[engine]:-$(default_
 [ ! -d "$URL" ] || URL=$(realpath "$URL")
 TREATMENTS=$(realpath "${WANT[treatments]:-$CI/treatments}")
 SCALE=${WANT[scale]:-$([ "$ENGINE" = icount ] && echo smoke || echo quick)}
-# Large folios first, and more of them: after small ones their few instructions depend on what the page
-# allocator's lists hold.
-[ ${#RUN[@]} -gt 0 ] || RUN=('--case shmem-truncate --variant folio=pmd --size 64M'
-	'--case shmem-truncate --variant folio=4k' '--case shadow-entries,pagecache-truncate')
+# Under icount what one CPU shows: large folios first, and more of them, since after small ones their few
+# instructions depend on what the page allocator's lists hold. Elsewhere everything; a gigabyte of files
+# needs three of memory.
+if [ ${#RUN[@]} -eq 0 ] && [ "$ENGINE" = icount ]; then
+	RUN=('--case shmem-truncate --variant folio=pmd --size 64M' '--case shmem-truncate --variant folio=4k'
+		'--case shadow-entries,pagecache-truncate')
+elif [ ${#RUN[@]} -eq 0 ]; then
+	RUN=("--case $(cd "$REPO/build/cases" && printf '%s,' * | sed 's/,$//')")
+fi
+[ "$SCALE" = smoke ] || WANT[memory]=${WANT[memory]:-3G}
 BOOT_ARGS=(--boots "${WANT[boots]:-2}" --engine "$ENGINE")
 for name in jobs cpus memory swap timeout boot-timeout; do
 	[ -z "${WANT[$name]:-}" ] || BOOT_ARGS+=("--$name" "${WANT[$name]}")
