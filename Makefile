@@ -5,6 +5,7 @@
 #   make run        run the cases on this box and print the tables      (root)
 #   make check      unit, golden, harness and smoke tests               (root)
 #   make check-long the end-to-end tests that take too long for every change (root)
+#   make nightly    tonight's kernel against the last good night's: CONFIG=ci/nightly/nightly.conf
 #   make bench      the suite's own speed, as ratios in one run         (root)
 #   make lint       shellcheck, clang-format, cppcheck
 #   make install    PREFIX, DESTDIR
@@ -245,6 +246,15 @@ check-e2e: all $(GUEST_INIT) $(SHMEM_MODEL)
 # Every treatment, User-Mode Linux, a series tried with times: too long for every change.
 check-long: all $(GUEST_INIT) $(SHMEM_MODEL)
 	tests/e2e/run.sh long
+
+# --- every night (ci/nightly.sh): make nightly CONFIG=ci/nightly/nightly.conf ----------------------
+.PHONY: nightly check-nightly
+nightly: all $(GUEST_INIT)
+	@ci/nightly.sh $(if $(CONFIG),--config '$(CONFIG)') $(if $(DATE),--date '$(DATE)')
+# Settings, the examples for timers and CI, and nights that end before a kernel is built.
+check: check-nightly
+check-nightly: all $(GUEST_INIT)
+	@tests/integrations/nightly.sh
 
 # --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------
 COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input %/test_table,$(UNIT_BINS))

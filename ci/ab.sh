@@ -18,8 +18,7 @@ a file (or a glob that matches one) ending in .patch or .mbox: base plus it.
   --engine NAME --cpus N --memory SIZE --swap SIZE --timeout SECONDS      as ci/boot.sh
   --case NAMES --variant FILTER --scale SCALE --size BYTES --runs N       as run.sh
                      (scale: smoke under icount, else quick)
-  --jobs N           boots at a time (default: under icount, which does not notice, the processors
-                     but at most 4; else 1)
+  --jobs N           boots at a time (default: as ci/boots.sh)
   --locks            a lock boot, never timed: kernels with CONFIG_LOCK_STAT that count how often locks
                      are taken, held and waited for (default: tcg, 4 CPUs, one boot of each, no gate)
   --gate GATE        as build/compare
@@ -83,28 +82,19 @@ need jq flock
 for f in build/compare build/ci/init run.sh; do
 	[ -x "$REPO/$f" ] || die "$f is not built: make" 2
 done
-if [ -z "$ENGINE" ]; then
-	ENGINE=icount
-	[ ! -w /dev/kvm ] || ENGINE=kvm
-fi
+ENGINE=${ENGINE:-$(default_engine)}
 if [ -z "$SCALE" ]; then
 	SCALE=quick
 	[ "$ENGINE" != icount ] || SCALE=smoke
 fi
 $SETTLE || LOOKS=1
-if [ -z "$JOBS" ]; then
-	JOBS=1
-	[ "$ENGINE" != icount ] || JOBS=$(($(nproc) < 4 ? $(nproc) : 4))
-fi
 
 # shellcheck disable=SC2317
 finish() {
-	local pid
-	for pid in ${CHILD:-} "${RUNNING[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
+	[ -z "${CHILD:-}" ] || kill -TERM "$CHILD" 2>/dev/null || true
 	wait 2>/dev/null || true
 	clear_progress
 }
-declare -A RUNNING=() # boots under way: number -> pid
 trap finish EXIT
 trap 'say "stopped; the same command goes on from here"; exit 130' INT
 trap 'say "stopped; the same command goes on from here"; exit 143' TERM HUP
@@ -198,95 +188,15 @@ say "$LABEL_A against $LABEL_B: $BOOTS boot(s) of each under $ENGINE, $RUNS run(
 
 # --- the boots --------------------------------------------------------------------------------
 
-# ABBA: what drifts with time meets both sides alike.
-side_of() {
-	case $((($1 - 1) % 4)) in 0 | 3) echo A ;; *) echo B ;; esac
-}
-
-# Records of a boot that was not finished do not count: the boot is done again.
-forget() {
-	local id
-	id=$(jq -r .boot "$1/share/exit.json" 2>/dev/null || true)
-	[ -z "$id" ] || rm -f "$OUT/$LABEL_A/$id".* "$OUT/$LABEL_B/$id".*
-	rm -rf "$1"
-}
-
-declare -A BEGAN=() # when each boot under way began
-SPENT=0 DONE_HERE=0
-
-dir_of() {
-	printf '%s/boots/%02d-%s' "$OUT" "$1" "$(label_of "$1")"
-}
-
-label_of() {
-	if [ "$(side_of "$1")" = A ]; then echo "$LABEL_A"; else echo "$LABEL_B"; fi
-}
-
-# Seconds that the boots not yet done will take, from those done: $1 of them are left.
-time_left() {
-	if [ "$DONE_HERE" -eq 0 ]; then
-		echo 'time left not yet known'
-		return
-	fi
-	local left=$((SPENT * $1 / DONE_HERE)) n
-	for n in "${!RUNNING[@]}"; do left=$((left - (SECONDS - BEGAN[$n]))); done
-	left=$((left / JOBS))
-	echo "about $(clock $((left > 0 ? left : 0))) left"
-}
-
-start_boot() {
-	local n=$1 image=$IMAGE_A dir path=()
-	[ "$(side_of "$n")" = A ] || image=$IMAGE_B
-	dir=$(dir_of "$n")
-	[ ! -e "$dir" ] || forget "$dir"
-	mkdir -p "$dir"
-	# Which code a kernel runs is the same in each of its boots: the first of either counts calls.
-	[ "$n" -gt 2 ] || $LOCKS || path=(--code-path)
-	spawn TERM "$CI/boot.sh" --kernel "$image" "${BOOT_ARGS[@]}" --results "$OUT" --boot-dir "$dir" -- \
-		--label "$(label_of "$n")" "${RUN_ARGS[@]}" "${path[@]}" >"$dir/output" 2>"$dir/errors"
-	RUNNING[$n]=$CHILD CHILD=
-	BEGAN[$n]=$SECONDS
-}
-
-# end_boot N LEFT: the boot has ended; LEFT are still to be done.
-end_boot() {
-	local n=$1 label dir status=0 took
-	label=$(label_of "$n") dir=$(dir_of "$n") took=$((SECONDS - BEGAN[$n]))
-	wait "${RUNNING[$n]}" || status=$?
-	unset "RUNNING[$n]"
-	clear_progress
-	case $status in
-	0) ;;
-	1) say "boot $n ($label): some runs failed: see $dir/output" ;;
-	*)
-		cat "$dir/errors" >&2
-		[ "$status" -eq 125 ] || tail -n 3 "$dir/output" | sed 's/^/  | /' >&2
-		mv "$dir" "$dir.failed.$(date +%H%M%S).$$"
-		die "boot $n ($label) does not count (status $status); the same command tries it again" 125
-		;;
-	esac
-	touch "$dir/done"
-	SPENT=$((SPENT + took)) DONE_HERE=$((DONE_HERE + 1))
-	say "boot $n of $TOTAL ($label): $(clock "$took"), $(time_left "$2")"
-}
-
-# Do the boots 1..TOTAL that are not done yet, JOBS at a time.
+# boot_all N: N boots of each kernel, those included that are done already.
 boot_all() {
-	local todo=() n
-	for ((n = 1; n <= TOTAL; n++)); do [ -e "$(dir_of "$n")/done" ] || todo+=("$n"); done
-	while [ ${#todo[@]} -gt 0 ] || [ ${#RUNNING[@]} -gt 0 ]; do
-		while [ ${#todo[@]} -gt 0 ] && [ ${#RUNNING[@]} -lt "$JOBS" ]; do
-			start_boot "${todo[0]}"
-			todo=("${todo[@]:1}")
-		done
-		progress "boot $(printf '%s\n' "${!RUNNING[@]}" | sort -n | paste -sd ,) of $TOTAL," \
-			"$(time_left $((${#todo[@]} + ${#RUNNING[@]})))"
-		nap 0.2
-		for n in "${!RUNNING[@]}"; do
-			kill -0 "${RUNNING[$n]}" 2>/dev/null ||
-				end_boot "$n" $((${#todo[@]} + ${#RUNNING[@]} - 1))
-		done
-	done
+	local status=0 path=()
+	$LOCKS || path=(--code-path)
+	spawn TERM "$CI/boots.sh" --out "$OUT" --kernel "$LABEL_A=$IMAGE_A" --kernel "$LABEL_B=$IMAGE_B" \
+		--boots "$1" ${JOBS:+--jobs "$JOBS"} "${BOOT_ARGS[@]}" "${path[@]}" -- "${RUN_ARGS[@]}" >/dev/null
+	wait "$CHILD" || status=$?
+	CHILD=
+	[ "$status" -eq 0 ] || exit "$status"
 }
 
 CLAIMS=()
@@ -299,8 +209,7 @@ COMPARE=("$REPO/build/compare" "${CLAIMS[@]}" ${GATE:+--gate "$GATE"})
 
 VERDICT=0
 for ((look = 1; look <= LOOKS; look++)); do
-	TOTAL=$((2 * BOOTS * look))
-	boot_all
+	boot_all $((BOOTS * look))
 	VERDICT=0
 	"${COMPARE[@]}" --format markdown "$OUT/$LABEL_A" "$OUT/$LABEL_B" >"$OUT/report.md" || VERDICT=$?
 	[ "$VERDICT" -ne 2 ] || exit 2

@@ -22,8 +22,9 @@ usage: ci/boot.sh [options] -- RUN.SH OPTIONS | COMMAND [ARGUMENT..]
   --info FILE        JSON whose keys are added to what records say of the boot
   --timeout SECONDS  of the whole boot (default 900)
   --boot-timeout SECONDS   until init runs (default 120)
-After --, options go to run.sh, anything else is a command. Exit: that of the command; 125 for a
-failed boot (panic, hang, BUG or WARNING in the log, no exit.json), 2 for usage.
+After --, options go to run.sh, anything else is a command. Options parted by more of -- are several
+starts of run.sh: those before the first belong to all, each group after one is a start. Exit: that of
+the command; 125 for a failed boot (panic, hang, BUG or WARNING in the log, no exit.json), 2 for usage.
 END
 }
 
@@ -71,10 +72,7 @@ if ! $SHELL_WANTED && [ $# -eq 0 ]; then die "nothing to run: expected -- and ru
 need jq setpriv
 INIT=$REPO/build/ci/init
 [ -x "$INIT" ] || die "$INIT is not built: make kernel" 2
-if [ -z "$ENGINE" ]; then
-	ENGINE=icount
-	[ ! -w /dev/kvm ] || ENGINE=kvm
-fi
+ENGINE=${ENGINE:-$(default_engine)}
 if [ -z "$KERNEL" ]; then KERNEL=$("$CI/build-kernel.sh" --engine "$ENGINE"); fi
 [ -f "$KERNEL" ] || die "--kernel: no such image: $KERNEL" 2
 
@@ -187,7 +185,9 @@ GUEST=/run/results
 if $SHELL_WANTED; then
 	set -- /bin/bash -i
 elif [[ $1 == -* ]]; then
-	set -- "$REPO/run.sh" --engine-info "$GUEST/engine.json" --results "$GUEST" \
+	RUN=$REPO/run.sh
+	[[ " $* " != *' -- '* ]] || RUN=$CI/guest/runs.sh
+	set -- "$RUN" --engine-info "$GUEST/engine.json" --results "$GUEST" \
 		${SWAP:+--swap-device "$SWAP_DEVICE"} "$@"
 fi
 jq -n --arg cwd "$REPO" --arg term "${TERM:-dumb}" --argjson shell "$SHELL_WANTED" \

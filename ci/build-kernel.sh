@@ -10,7 +10,8 @@ usage() {
 usage: ci/build-kernel.sh [--source SPEC] [--patch FILE|MSGID].. [--engine NAME] [--config-extra FILE]
                           [--jobs N] [--touched]
   --source SPEC         a Debian source package (default linux-source-6.12), a tarball of a kernel,
-                        a kernel source tree, or TREE@REF: a commit, tag or branch of a git tree
+                        a kernel source tree, or TREE@REF: a commit, tag or branch of a git tree, which
+                        may be bare
   --patch FILE|MSGID    a patch, a mail or an mbox, in the order given; a message id is fetched by b4
   --engine NAME         what will boot it: uml needs an image of its own, all others share one
   --config-extra FILE   a configuration fragment on top of ci/kernel/ARCH.config
@@ -79,7 +80,7 @@ find_source() {
 		dir=${SOURCE%@*} ref=${SOURCE##*@}
 	fi
 	if [ -d "$dir" ]; then
-		[ -f "$dir/Kbuild" ] || die "$dir is not a kernel source tree (no Kbuild)" 2
+		[ -n "$ref" ] || [ -f "$dir/Kbuild" ] || die "$dir is not a kernel source tree (no Kbuild)" 2
 		find_tree "$(cd "$dir" && pwd)" "$ref"
 		return
 	fi
@@ -99,10 +100,11 @@ find_source() {
 # A tree or a ref becomes a git tree object. The user's repository is only read: the index and the
 # new objects live in a repository of our own that borrows its objects.
 find_tree() {
-	local dir=$1 ref=$2 common
+	local dir=$1 ref=$2 common version
 	GITDIR=$CACHE/git/$(key <<<"$dir")
 	[ -d "$GITDIR" ] || git init -q --bare "$GITDIR"
-	if common=$(git -C "$dir" rev-parse --git-common-dir 2>/dev/null) && [ -e "$dir/.git" ]; then
+	if common=$(git -C "$dir" rev-parse --git-common-dir 2>/dev/null) &&
+		{ [ -e "$dir/.git" ] || [ "$common" = . ]; }; then
 		(cd "$dir" && realpath "$common/objects") >"$GITDIR/objects/info/alternates"
 	elif [ -n "$ref" ]; then
 		die "--source $SOURCE: $dir is not a git tree, so it has no refs" 2
@@ -110,6 +112,8 @@ find_tree() {
 	if [ -n "$ref" ]; then
 		TREE=$(git -C "$dir" rev-parse -q --verify "$ref^{tree}") ||
 			die "--source $SOURCE: no commit, tag or branch $ref in $dir" 2
+		git -C "$dir" cat-file -e "$TREE:Kbuild" 2>/dev/null ||
+			die "--source $SOURCE: it is not a kernel source tree (no Kbuild)" 2
 	else
 		say "reading $dir"
 		TREE=$(cd "$dir" && export GIT_DIR=$GITDIR GIT_WORK_TREE=$dir &&
@@ -117,7 +121,12 @@ find_tree() {
 	fi
 	SOURCE_ID=$TREE
 	SOURCE_NAME="$dir${ref:+@$ref}"
-	TREE_ID=$dir
+	# All commits of a version share a tree, of whatever repository: little differs between them, and
+	# building another version in between (a release to compare with) leaves their objects alone.
+	version=$(GIT_DIR=$GITDIR git show "$TREE:Makefile" 2>/dev/null |
+		sed -nE 's/^(VERSION|PATCHLEVEL) = ([0-9]+)$/\2/p' | paste -sd .)
+	TREE_ID=${version:+git $version}
+	TREE_ID=${TREE_ID:-$dir}
 }
 
 # Bring TREE_DIR to the unpatched source: the package unpacked once and hard-linked, or a git tree

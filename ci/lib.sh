@@ -11,8 +11,10 @@ REPO=${CI%/ci}
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/before-after
 export LC_ALL=C
 
+# With BEFORE_AFTER_WHY, a file, whoever started us finds the line there too.
 die() {
 	clear_progress
+	[ -z "${BEFORE_AFTER_WHY:-}" ] || printf '%s\n' "$1" >"$BEFORE_AFTER_WHY"
 	printf '%s: %s\n' "$ME" "$1" >&2
 	exit "${2:-1}"
 }
@@ -71,6 +73,11 @@ spawn() {
 	CHILD=$!
 }
 
+# What boots a kernel where nobody says.
+default_engine() {
+	if [ -w /dev/kvm ]; then echo kvm; else echo icount; fi
+}
+
 # fetch_series MSGID DIR: the mails of a posted series as an mbox in DIR; prints its path.
 fetch_series() {
 	[[ $1 == *@* && $1 != */* ]] || die "no such patch: $1" 2
@@ -80,7 +87,31 @@ fetch_series() {
 	printf '%s\n' "$2/series.mbx"
 }
 
+# subjects MBOX DIR: of its mails, a line each; they are split into DIR. Fails where it holds no mail.
+subjects() {
+	local mail
+	mkdir "$2"
+	git mailsplit -b --mboxrd -o"$2" "$1" >/dev/null 2>&1 || return 1
+	for mail in "$2"/*; do
+		git mailinfo /dev/null /dev/null <"$mail" 2>/dev/null | sed -n 's/^Subject: //p'
+	done
+}
+
+# named_claims TEXT SUBJECTS: the claims whose source a series is, by its id in the file TEXT or by a title
+# that is a line of the file SUBJECTS.
+named_claims() {
+	local f id title
+	for f in "$REPO"/cases/*.json; do
+		id=$(jq -r '.source.id // ""' "$f")
+		title=$(jq -r '.source.title // ""' "$f")
+		if { [ -n "$id" ] && grep -qF -- "$id" "$1"; } ||
+			{ [ -n "$title" ] && grep -qxF -- "$title" "$2"; }; then
+			jq -r .claim "$f"
+		fi
+	done
+}
+
 # The hash of everything that runs in a guest: records of two different ones are of two comparisons.
 programs_key() {
-	cat "$REPO/run.sh" "$REPO"/build/cases/* "$REPO/build/ci/init" 2>/dev/null | key
+	cat "$REPO/run.sh" "$CI/guest/runs.sh" "$REPO"/build/cases/* "$REPO/build/ci/init" 2>/dev/null | key
 }

@@ -88,7 +88,6 @@ trap 'exit 143' TERM HUP
 
 # Sets MBOX (its mails), TEXT (the same, the cover letter first), SUBJECTS (the first is the series').
 read_series() {
-	local mail
 	MBOX=$SERIES TEXT=$SCRATCH/text
 	if [ ! -e "$SERIES" ]; then
 		MBOX=$(fetch_series "$SERIES" "$SCRATCH")
@@ -97,11 +96,7 @@ read_series() {
 		die "cannot read $SERIES" 2
 	fi
 	cat "$MBOX" >>"$TEXT"
-	mkdir "$SCRATCH/mails"
-	git mailsplit -b --mboxrd -o"$SCRATCH/mails" "$TEXT" >/dev/null 2>&1 || die "$SERIES is not an mbox" 2
-	for mail in "$SCRATCH"/mails/*; do
-		git mailinfo /dev/null /dev/null <"$mail" 2>/dev/null | sed -n 's/^Subject: //p'
-	done >"$SCRATCH/subjects"
+	subjects "$TEXT" "$SCRATCH/mails" >"$SCRATCH/subjects" || die "$SERIES is not an mbox" 2
 	mapfile -t SUBJECTS <"$SCRATCH/subjects"
 	[ ${#SUBJECTS[@]} -gt 0 ] || die "$SERIES: expected mails, found none with a subject" 2
 }
@@ -138,19 +133,6 @@ choose() {
 	done
 }
 
-# Claims whose source the series is: by its id in the mails, or by the title of one of them.
-named_claims() {
-	local f id title
-	for f in "$REPO"/cases/*.json; do
-		id=$(jq -r '.source.id // ""' "$f")
-		title=$(jq -r '.source.title // ""' "$f")
-		if { [ -n "$id" ] && grep -qF -- "$id" "$TEXT"; } ||
-			{ [ -n "$title" ] && printf '%s\n' "${SUBJECTS[@]}" | grep -qxF -- "$title"; }; then
-			jq -r .claim "$f"
-		fi
-	done
-}
-
 claim_file() {
 	local f
 	for f in "$REPO"/cases/*."$1".json; do
@@ -166,7 +148,7 @@ plan() {
 	NAMED=() CHOSEN=()
 	case $CLAIM in
 	none) ;;
-	'') mapfile -t NAMED < <(named_claims) ;;
+	'') mapfile -t NAMED < <(named_claims "$TEXT" "$SCRATCH/subjects") ;;
 	*) IFS=, read -ra NAMED <<<"$CLAIM" ;;
 	esac
 	if [ -n "$CASES" ]; then

@@ -37,6 +37,8 @@ fake_tree() {
 	[ ! -d "$FAKE" ] || return 0
 	mkdir -p "$FAKE/mm"
 	cat >"$FAKE/Makefile" <<-'END'
+		VERSION = 9
+		PATCHLEVEL = 1
 		.RECIPEPREFIX = >
 		tinyconfig:
 		>@mkdir -p obj && : >obj/.config
@@ -73,6 +75,10 @@ image_is() {
 	}
 }
 
+trees() {
+	find "$SCRATCH/cache/before-after/trees" -mindepth 1 -maxdepth 1 -type d | wc -l
+}
+
 # Patches come and go in one object tree; the source and the user's repository stay as they are.
 tree() {
 	local before
@@ -89,7 +95,44 @@ tree() {
 	image_is 'one a b c d e two dirty' "$FAKE"
 	image_is 'one a b c d e two' "$FAKE@HEAD"
 	git -C "$FAKE" checkout -q -- mm/shmem.c
-	[ "$(find "$SCRATCH/cache/before-after/trees" -mindepth 1 -maxdepth 1 -type d | wc -l)" -eq 1 ]
+	[ "$(trees)" -eq 1 ]
+}
+
+# commit_in BARE BRANCH FILE CONTENT: a commit on HEAD of a bare repository.
+commit_in() {
+	local -x GIT_INDEX_FILE=$SCRATCH/bare-index
+	git -C "$1" read-tree HEAD
+	git -C "$1" update-index --add --cacheinfo "100644,$(git -C "$1" hash-object -w --stdin <<<"$4"),$3"
+	git -C "$1" update-ref "refs/heads/$2" "$(git -C "$1" -c user.name=a -c user.email=a@b \
+		commit-tree -p HEAD -m "$2" "$(git -C "$1" write-tree)")"
+}
+
+# A bare repository has no tree of its own. What it shares with others is one tree for each version.
+bare() {
+	local before
+	fake_tree
+	git clone -q --bare "$FAKE" "$SCRATCH/bare"
+	commit_in "$SCRATCH/bare" three mm/shmem.c three
+	commit_in "$SCRATCH/bare" newer Makefile "$(sed 's/PATCHLEVEL = 1/PATCHLEVEL = 2/' "$FAKE/Makefile")"
+	rm -rf "$SCRATCH"/cache/before-after/images/*
+	before=$(trees)
+	image_is 'one a b c d e two' "$SCRATCH/bare@HEAD"
+	image_is 'three' "$SCRATCH/bare@three"
+	image_is 'one a b c d e 2' "$FAKE@HEAD" --patch "$SCRATCH/two.patch"
+	image_is 'one a b c d e two' "$SCRATCH/bare@newer"
+	[ "$(trees)" -eq $((before + 1)) ]
+	rm -rf "$SCRATCH"/cache/before-after/images/*
+	image_is 'three' "$SCRATCH/bare@three"
+	said 2 "$BUILD" --source "$SCRATCH/bare"
+	one_line 'is not a kernel source tree'
+	git init -q --bare "$SCRATCH/other"
+	said 2 "$BUILD" --source "$SCRATCH/other@HEAD"
+	one_line 'no commit, tag or branch HEAD'
+	git -C "$SCRATCH/bare" update-ref refs/heads/empty \
+		"$(git -C "$SCRATCH/bare" -c user.name=a -c user.email=a@b commit-tree -m none \
+			"$(git -C "$SCRATCH/bare" mktree </dev/null)")"
+	said 2 "$BUILD" --source "$SCRATCH/bare@empty"
+	one_line 'it is not a kernel source tree'
 }
 
 # A patch of a kernel that this one is not: which, and where, is the error; nothing stays patched.
@@ -152,5 +195,6 @@ check 'a patch that does not apply' does_not_apply
 check 'a mail that does not apply' mbox
 check 'a patch that does not build' does_not_build
 check 'a symbol that does not survive' lost_symbol
+check 'a bare repository' bare
 check 'usage errors' usage
 finish

@@ -28,8 +28,10 @@ if [ "${1:-}" = long ]; then
 	part codepath
 	part locks
 	part try uml
+	part nightly
 else
 	part build
+	part nightly fake
 	part boots
 	part treatments
 	part codepath base 6.12-shmem-batch-remove
