@@ -177,14 +177,16 @@ night() {
 	local plan
 	plan=$(cat "$MINE/plan.json" 2>/dev/null || jq -n --arg started "$STARTED" '{started: $started}')
 	jq -n --arg date "$DATE" --arg state "$1" --arg reason "$2" --arg finished "$(date -u +%FT%TZ)" \
-		--arg release "$([ -z "${IMAGE[tonight]:-}" ] || release_of tonight)" \
+		--arg release "$(release_of tonight)" --arg anchor "$(release_of anchor)" \
 		--arg consoles "$([ ! -d "$MINE/records/boots" ] || echo records/boots)" \
 		--argjson plan "$plan" --slurpfile comparisons <([ $# -le 2 ] || printf '%s\n' "${@:3}") '
 		def given: if . == "" then null else . end;
 		{schema: 1, date: $date, state: $state, reason: ($reason | given),
 		 started: $plan.started, finished: $finished,
 		 kernel: (if $plan.kernel then $plan.kernel + {release: ($release | given)} else null end),
-		 last_good: $plan.last_good, anchor: $plan.anchor, comparisons: $comparisons,
+		 last_good: $plan.last_good,
+		 anchor: (if $plan.anchor then $plan.anchor + {release: ($anchor | given)} else null end),
+		 comparisons: $comparisons,
 		 stale: [$comparisons[] | select(.state == "stale") | {treatment: .name, hunk: .reason}],
 		 report: "report.md", consoles: ($consoles | given),
 		 info: {settings: $plan.settings, not_compared: $ARGS.positional}}' \

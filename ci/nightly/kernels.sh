@@ -192,6 +192,6 @@ build_all() {
 	series "$commit"
 }
 
-release_of() {
-	jq -r .release "${IMAGE[$1]%/*}/image.json"
+release_of() { # ROLE; empty where it was not built
+	[ -z "${IMAGE[$1]:-}" ] || jq -r .release "${IMAGE[$1]%/*}/image.json"
 }

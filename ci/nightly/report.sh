@@ -12,7 +12,7 @@ kernels_table() {
 			.value.describe // "") | \(.value.release // "") |"), ""' "$MINE/night.json"
 	range=$(jq -r 'select(.last_good and .kernel) | "\(.last_good.commit)..\(.kernel.commit)"' "$MINE/night.json")
 	if [ -z "$range" ] || ! in_mirror cat-file -e "${range%%..*}" 2>/dev/null; then return 0; fi
-	printf '%s commits since the last good night; in mm/, at most the newest 20:\n\n' \
+	printf 'Commits since the last good night: %s. In mm/, at most the newest 20:\n\n' \
 		"$(in_mirror rev-list --count "$range")"
 	in_mirror log --no-merges -n 20 --format='    %h %s' "$range" -- mm
 	echo

@@ -15,7 +15,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 cost=$(<"$KERNEL")
-sleep 0.5
+sleep 0.2
 if [ "$cost" = panic ]; then
 	say "boot failed: Kernel panic - not syncing: before-after test (console: $DIR/console)"
 	exit 125

@@ -22,7 +22,7 @@ fi
 ! grep -q '#error' "$work/mm/shmem.c" || die "it does not build: $(grep '#error' "$work/mm/shmem.c")"
 image=$CACHE/images/$(cat "$work"/mm/* | key)
 if [ ! -e "$image/bzImage" ]; then
-	sleep 0.5
+	sleep 0.2
 	mkdir -p "$image"
 	echo '{"release": "6.12.117"}' >"$image/image.json"
 	if grep -q panic "$work/mm/oom_kill.c"; then
