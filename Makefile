@@ -375,6 +375,7 @@ check-hostile: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/data.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/places.sh
 check: check-hostile
 check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)

@@ -11,23 +11,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * The bytes of the control character that the text begins with: 0 for none. Those of Unicode too: C1,
+ * which terminals take as ESC and a letter, and what turns the direction of the text that follows.
+ */
+static size_t control(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	if (*c < 0x20 || *c == 0x7f)
+		return 1;
+	if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f)
+		return 2;
+	if (c[0] == 0xe2 && ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
+			     (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9)))
+		return 3;
+	return 0;
+}
+
 void printable(char *out, size_t size, const char *text)
 {
-	size_t used = 0;
+	size_t used = 0, bytes;
 
 	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
+		bytes = control(text);
 		/* Bytes from 0x80 pass: jansson has already refused what is no UTF-8. */
-		if (c >= 0x20 && c != 0x7f) {
+		if (!bytes) {
 			if (used + 2 > size)
 				break;
-			out[used++] = (char)c;
-		} else {
-			if (used + 5 > size)
-				break;
-			used += (size_t)snprintf(out + used, size - used, "\\x%02x", c);
+			out[used++] = *text;
+			continue;
 		}
+		if (used + 4 * bytes + 1 > size)
+			break;
+		for (; bytes; bytes--)
+			used += (size_t)snprintf(out + used, size - used, "\\x%02x",
+						 (unsigned char)(bytes > 1 ? *text++ : *text));
 	}
 	out[used] = '\0';
 	if (*text && used >= 4) {
@@ -104,6 +123,56 @@ int input_fail_json(const struct input *in, const char *key, const char *wanted,
 	}
 }
 
+static bool hidden(const char *text)
+{
+	for (; *text; text++)
+		if (control(text))
+			return true;
+	return false;
+}
+
+/* A new string for one with control characters in it; NULL: out of memory. */
+static char *shown(const char *text)
+{
+	size_t size = 4 * strlen(text) + 1;
+	char *copy = malloc(size);
+
+	if (copy)
+		printable(copy, size, text);
+	return copy;
+}
+
+/*
+ * What was read may end on a terminal, in a mail or in a line of KTAP by many ways: control characters
+ * are made visible once, here, in all strings and keys. False: out of memory.
+ */
+static bool make_visible(json_t *value)
+{
+	json_t *each;
+	const char *key;
+	size_t i;
+	void *next;
+	char *copy;
+	bool ok = true;
+
+	if (json_is_string(value) && hidden(json_string_value(value))) {
+		copy = shown(json_string_value(value));
+		ok = copy && !json_string_set(value, copy);
+		free(copy);
+	}
+	json_array_foreach (value, i, each)
+		ok = ok && make_visible(each);
+	json_object_foreach_safe (value, next, key, each) {
+		ok = ok && make_visible(each);
+		if (!ok || !hidden(key))
+			continue;
+		copy = shown(key);
+		ok = copy && !json_object_set(value, copy, each) && !json_object_del(value, key);
+		free(copy);
+	}
+	return ok;
+}
+
 json_t *input_decode(const struct input *in, const char *text, size_t length)
 {
 	json_error_t error;
@@ -121,6 +190,11 @@ json_t *input_decode(const struct input *in, const char *text, size_t length)
 	}
 	if (!json_is_object(root)) {
 		input_fail_json(in, NULL, "a JSON object", root);
+		json_decref(root);
+		return NULL;
+	}
+	if (!make_visible(root)) {
+		input_fail(in, NULL, "memory for the object", "none");
 		json_decref(root);
 		return NULL;
 	}

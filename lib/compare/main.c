@@ -6,6 +6,7 @@
 #include "compare/single.h"
 #include "compare/trust.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <getopt.h>
 #include <gsl/gsl_errno.h>
@@ -137,12 +138,47 @@ static void warn(const struct dataset *dataset)
 		fprintf(stderr, "compare: %s\n", dataset->notes.items[i].text);
 }
 
+/*
+ * What is written as Markdown may hold words of a record or a claim: no tag and no image among them is
+ * markup, since we write none. markdown_end() writes what was
+ * put into the stream of markdown_begin().
+ */
+static struct {
+	char *text;
+	size_t size;
+} markdown;
+
+static FILE *markdown_begin(void)
+{
+	FILE *stream = open_memstream(&markdown.text, &markdown.size);
+
+	return stream ? stream : stdout;
+}
+
+static void markdown_end(FILE *stream)
+{
+	const char *text;
+
+	if (stream == stdout)
+		return;
+	fclose(stream);
+	for (text = markdown.text; text && *text; text++) {
+		if ((text[0] == '<' && text[1] &&
+		     (isalpha((unsigned char)text[1]) || strchr("/!?", text[1]))) ||
+		    (text[0] == '!' && text[1] == '['))
+			putchar('\\');
+		putchar(*text);
+	}
+	free(markdown.text);
+}
+
 static int run_single(struct options *options)
 {
 	struct input_error error = {0};
 	struct dataset dataset = {0};
 	struct claim *claims = NULL;
 	struct single single;
+	FILE *stream = stdout;
 	int code = EXIT_PASSED;
 
 	if (read_claims(options, &claims, &error) < 0 ||
@@ -156,7 +192,8 @@ static int run_single(struct options *options)
 		else if (!strcmp(options->format, "text"))
 			single_text(&single, stdout);
 		else
-			single_markdown(&single, stdout);
+			single_markdown(&single, stream = markdown_begin());
+		markdown_end(stream);
 	}
 	release_claims(options, claims);
 	dataset_release(&dataset);
@@ -191,6 +228,7 @@ static int run_comparison(struct options *options, const char *before_path, cons
 	struct input_error error = {0};
 	struct comparison comparison;
 	struct claim *claims = NULL;
+	FILE *stream = stdout;
 	int code;
 
 	if (read_claims(options, &claims, &error) < 0 ||
@@ -202,10 +240,13 @@ static int run_comparison(struct options *options, const char *before_path, cons
 	} else {
 		warn(&before);
 		warn(&after);
+		if (!strcmp(options->format, "markdown"))
+			stream = markdown_begin();
 		for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 			if (!strcmp(formats[i].name, options->format))
-				formats[i].write(&comparison, stdout);
+				formats[i].write(&comparison, stream);
 		}
+		markdown_end(stream);
 		code = exit_code(comparison.outcome);
 	}
 	release_claims(options, claims);

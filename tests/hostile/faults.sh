@@ -88,7 +88,7 @@ printf '# %d faults of %d\n' "$count" "$(wc -l <"$tmp/once")"
 # --- one fault ----------------------------------------------------------------------------------
 
 # Why the end of the run is not one that it may have; nothing where it is.
-wrong() { # RUN-NUMBER ERROR
+wrong() { # RUN-NUMBER ERROR PLACE
 	local was
 	was=$(<"$tmp/reference.$1.code")
 	case $code in
@@ -98,7 +98,8 @@ wrong() { # RUN-NUMBER ERROR
 		return
 		;;
 	esac
-	if [[ $2 == EINTR && $code != "$was" ]]; then
+	# What is timed is not called again.
+	if [[ $2 == EINTR && $code != "$was" && ! ($code == 99 && $3 == measure*) ]]; then
 		echo "a signal's interruption ended it: exit $code"
 	fi
 	if ((code == 4)); then
@@ -149,7 +150,7 @@ while read -r number fault place; do
 	rm -f "$tmp/trace"
 	table[$error $hit]=$((${table[$error $hit]:-0} + 1))
 	LEFT_BEHIND=
-	why=$(wrong "$number" "$error" | paste -s -d ';')
+	why=$(wrong "$number" "$error" "$place" | paste -s -d ';')
 	left
 	if [[ -n $why || -n $LEFT_BEHIND ]]; then
 		result "${runs[number]}: $role's $call number $n fails with $error in $place" 1 \

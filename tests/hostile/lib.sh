@@ -108,9 +108,11 @@ settings() {
 	done
 }
 
-# What appears among them; that one of somebody else's goes is no concern.
+# What appears among them; that one of somebody else's goes is no concern, but of the first loop
+# devices, which are there from the beginning, none goes.
 devices() {
 	printf 'device %s\n' /sys/block/*
+	printf 'shared %s\n' /sys/block/loop[0-7]
 	tail -n +2 /proc/swaps | sed 's/ .*//; s/^/device swap /'
 	"$build/tests/harness/marks" | sed 's/^/device loop /'
 	grep -qs '^brd ' /proc/modules && echo 'device module brd'
