@@ -292,26 +292,32 @@ compare: $(COMPARE_BIN)
 trust: $(COMPARE_BIN)
 	@$(COMPARE_BIN) --trust
 
-# libFuzzer comes with clang. fuzz-smoke is a minute in all and leaves the corpus alone; fuzz takes
-# FUZZ_SECONDS a target and merges what is new into the corpus.
-FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+# libFuzzer comes with clang. fuzz-smoke is a minute in all and leaves the corpus alone; fuzz is an hour,
+# FUZZ_SECONDS a target, and merges what is new into the corpus.
+FUZZ_SRC := $(filter-out $(if $(filter dirty-reclaim,$(DROPPED)),tests/fuzz/fuzz_stressng.c),$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BINS := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
-FUZZ_SECONDS ?= 600
+FUZZ_SECONDS ?= 450
 FUZZ_RUN = -timeout=10 -rss_limit_mb=1024 -print_final_stats=0 -verbosity=0
 FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
 	$(CLANG) -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null && echo y)
-FUZZ_CFLAGS = -std=gnu11 -O1 -g -fno-sanitize-recover=undefined $(CPPFLAGS)
+FUZZ_CFLAGS = -std=gnu11 -O1 -g -fno-sanitize-recover=undefined $(CPPFLAGS) $(FUSE_CFLAGS)
 FUZZ_OBJS := $(patsubst %.c,build/fuzz/obj/%.o,$(COMPARE_SRC) $(HISTORY_SRC))
-build/fuzz/obj/%.o: %.c $(wildcard lib/compare/*.h lib/history/*.h)
+# Of the cases' library what a target reads with; an archive gives no more.
+FUZZ_CASE_OBJS := $(CASE_SRC:%.c=build/fuzz/obj/%.o)
+build/fuzz/libcase.a: $(FUZZ_CASE_OBJS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+build/fuzz/obj/lib/case/environment.o: $(BUILD)/measure_hash.h
+build/fuzz/obj/%.o: %.c $(wildcard lib/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
-build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS)
+build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS) build/fuzz/libcase.a
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
-		$(GSL_LIBS) $(JANSSON_LIBS) -lm
+		$(GSL_LIBS) $(CASE_LIBS) -lm -pthread
 fuzz-smoke:
-	@$(if $(call have_fuzzer),$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=20 KEEP=,\
+	@$(if $(call have_fuzzer),$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=8 KEEP=,\
 		echo "ok - fuzz # SKIP no clang with libFuzzer")
 fuzz:
 	@$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=$(FUZZ_SECONDS) KEEP=1
@@ -386,11 +392,15 @@ check-hostile: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/data.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/mbox.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/places.sh
 check: check-hostile
 check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
 	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
+	@FAULTS=all BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
+	@RACES=60 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/guests.sh
+	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/clock.sh
 check-long: check-hostile-long
 
 # --- nights and their history (lib/history): docs/history.md ---------------------------------------

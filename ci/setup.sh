@@ -9,7 +9,7 @@ set -eu
 build='gcc make pkg-config libjansson-dev zlib1g-dev libgsl-dev libfuse3-dev libyaml-dev'
 run='jq stress-ng fio numactl util-linux fuse3 e2fsprogs xfsprogs'
 tests='libcmocka-dev shellcheck cppcheck clang-format clang libclang-rt-dev strace procps python3
-	yamllint mandoc rsync'
+	yamllint mandoc rsync locales'
 kernels='qemu-system-x86 linux-source flex bison bc libelf-dev libssl-dev xz-utils patch cpio gnuplot-nox'
 
 fedora='gcc make pkgconf jansson-devel zlib-devel gsl-devel fuse3-devel libyaml-devel jq stress-ng fio numactl

@@ -47,3 +47,28 @@ jq -n '{schema:1, claim:"c", case:"shmem-truncate", origin:"documented", source:
 jq -n '{schema:1, boot:"b", invocations:{i1:{match:{engine:"native", cpus:2},
 	info:{release:"6", thp:{enabled:"always"}, mglru:{absent:"none"}, numa:[1]}}}}' \
 	>"$corpus/environment/one"
+
+# What the tools and the kernel print, as it was printed here, and cut short.
+fixtures=$here/../unit/fixtures
+mkdir -p "$corpus"/{perf,stressng,fio,interrupts,vmstat}
+for file in "$fixtures"/*; do
+	case ${file##*/} in
+	*stress*) cp "$file" "$corpus/stressng/${file##*/}" ;;
+	*fio*) cp "$file" "$corpus/fio/${file##*/}" ;;
+	*interrupts*) cp "$file" "$corpus/interrupts/${file##*/}" ;;
+	*perf*) cp "$file" "$corpus/perf/${file##*/}" ;;
+	*) cp "$file" "$corpus/vmstat/${file##*/}" ;;
+	esac
+done
+printf '%s\n' '{"counter-value" : "1.500000", "unit" : "msec", "event" : "task-clock", "event-runtime" : 1, "pcnt-running" : 100.00}' \
+	'{"counter-value" : "<not supported>", "unit" : "", "event" : "cycles"}' \
+	'{"counter-value" : 0, "event" : "instructions:u"}' >"$corpus/perf/rows"
+printf '           CPU0       CPU1\n  0:  1  2  IO-APIC timer\nTLB:  4294967295  7   TLB shootdowns\n\0           CPU0       CPU1\nTLB:  3  9   TLB shootdowns\n' \
+	>"$corpus/interrupts/wrapped"
+printf 'pgfree 123\noom_kill 0\n' >"$corpus/vmstat/rows"
+printf 'always [madvise] never\n' >"$corpus/vmstat/knob"
+printf 'some avg10=0.00 avg60=0.00 avg300=0.00 total=7657\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1\n' >"$corpus/vmstat/pressure"
+printf '%s\n' '{"jobs":[{"error":0,"write":{"total_ios":4,"iops":2.5,"clat_ns":{"percentile":{"50.000000":1,"99.000000":2,"99.900000":3}}}}]}' \
+	>"$corpus/fio/least"
+printf '%s\n' --- 'metrics:' '    - stressor: vm' '      bogo-ops: 5' '      bogo-ops-per-second-real-time: 2.5' \
+	'      wall-clock-time: 2.0' ... >"$corpus/stressng/least"

@@ -122,6 +122,7 @@ devices() {
 snapshot() {
 	sed 's/^/own mount /' /proc/self/mountinfo
 	[[ -z $HOSTILE_CAGE ]] || find "$HOSTILE_CAGE" -mindepth 1 -type d -printf 'own cgroup %p\n'
+	# shellcheck disable=SC2154 # of tests/harness/lib.sh
 	find /tmp /run /dev/shm /var/tmp /mnt /media /srv /opt -xdev -path "$tmp" -prune -o \
 		-path "$run_dir/lock" -o -path "$PWD" -prune -o -type d -printf 'own directory %p\n' -o \
 		-printf 'own file %p of %s bytes\n' 2>/dev/null
