@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "compare/bisect.h"
 #include "compare/claim.h"
 #include "compare/comparison.h"
 #include "compare/dataset.h"
@@ -21,6 +22,7 @@ static const char USAGE[] =
 	"       compare [--claims FILE..] [--format markdown|text|json] --single DIR\n"
 	"       compare [--seed N] [--repetitions N] --trust\n"
 	"       compare --check-claims DESCRIBE.json CLAIM.json..\n"
+	"       compare --bisect FILE\n"
 	"\n"
 	"BEFORE, AFTER and DIR are results/KERNEL directories.\n"
 	"\n"
@@ -32,6 +34,7 @@ static const char USAGE[] =
 	"  --force           compare although the conditions differ\n"
 	"  --trust           the comparator's own error rates, by simulation\n"
 	"  --single DIR      report the newest boot of one kernel\n"
+	"  --bisect FILE     what ci/bisect.sh measures next, and what it knows\n"
 	"\n"
 	"Exit: 0 the gate is passed, 1 it failed, 2 bad input or usage, 3 inconclusive.\n";
 
@@ -40,7 +43,7 @@ struct options {
 	const char **claim_paths;
 	size_t nclaim_paths, claim_paths_room;
 	bool claims_given;
-	const char *format, *single, *describe;
+	const char *format, *single, *describe, *bisect;
 	struct comparison_options comparison;
 	struct trust_options trust_options;
 	bool trust;
@@ -273,6 +276,7 @@ static int run(struct options *options, int argc, char **argv)
 					      {"format", required_argument, NULL, 'f'},
 					      {"single", required_argument, NULL, 's'},
 					      {"check-claims", required_argument, NULL, 'd'},
+					      {"bisect", required_argument, NULL, 'b'},
 					      {"gate", required_argument, NULL, 'g'},
 					      {"looks", required_argument, NULL, 'l'},
 					      {"force", no_argument, NULL, 'F'},
@@ -305,6 +309,9 @@ static int run(struct options *options, int argc, char **argv)
 			break;
 		case 'd':
 			options->describe = optarg;
+			break;
+		case 'b':
+			options->bisect = optarg;
 			break;
 		case 'g':
 			if (!parse_gate(optarg, &options->comparison.gate))
@@ -341,6 +348,14 @@ static int run(struct options *options, int argc, char **argv)
 		if (optind == argc)
 			return bad_usage("claims to check", "none");
 		return check_claims(options, argv + optind, argc - optind);
+	}
+	if (options->bisect) {
+		struct input_error error = {0};
+
+		if (optind < argc)
+			return bad_usage("nothing after --bisect FILE", argv[optind]);
+		return bisect_run(options->bisect, stdout, &error) < 0 ? bad_input(&error)
+								       : EXIT_PASSED;
 	}
 	if (options->trust) {
 		if (optind < argc)
