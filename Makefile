@@ -256,6 +256,22 @@ check: check-nightly
 check-nightly: all $(GUEST_INIT)
 	@tests/integrations/nightly.sh
 
+# --- which commit it was (ci/bisect.sh, docs/bisect.md) -------------------------------------------
+# make bisect GOOD=v6.12 BAD=HEAD GIT=~/linux CASES=shmem-truncate VARIANT=op=punch,folio=4k; also METRIC
+# THRESHOLD FROM (its --base) FIRST_PARENT=1, and of ab's ENGINE BOOTS SCALE SIZE RUNS CPUS MEMORY SWAP FRESH
+BISECT_ARGS = '$(GOOD)' '$(BAD)' --case '$(CASES)' $(call ab_option,git,GIT) $(call ab_option,variant,VARIANT) \
+	$(call ab_option,metric,METRIC) $(call ab_option,threshold,THRESHOLD) $(call ab_option,base,FROM) \
+	$(call ab_option,engine,ENGINE) $(call ab_option,boots,BOOTS) $(call ab_option,scale,SCALE) \
+	$(call ab_option,size,SIZE) $(call ab_option,runs,RUNS) $(call ab_option,cpus,CPUS) \
+	$(call ab_option,memory,MEMORY) $(call ab_option,swap,SWAP) \
+	$(if $(FIRST_PARENT),--first-parent) $(if $(FRESH),--fresh)
+.PHONY: bisect check-bisect
+bisect: all $(GUEST_INIT)
+	@ci/bisect.sh $(BISECT_ARGS)
+# With stand-ins for building and booting; check-e2e also bisects four commits of a real kernel.
+check-bisect: all $(GUEST_INIT)
+	@tests/e2e/bisect.sh stand-ins
+
 # --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------
 COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input %/test_table,$(UNIT_BINS))
 .PHONY: check-compare check-golden check-claims bench-compare compare trust fuzz fuzz-smoke

@@ -243,11 +243,10 @@ refusals() {
 
 # Which code the patches, applied in TREE_DIR, change: on both sides, since a function can come or go.
 touched() {
-	local path paths old new hunks
+	local path paths old new
 	mapfile -t paths <"$TREE_DIR.patched"
 	old=$(mktemp "$CACHE/work/old.XXXXXX")
-	hunks=$(mktemp "$CACHE/work/hunks.XXXXXX")
-	CLEAN+=("$old" "$hunks")
+	CLEAN+=("$old")
 	for path in "${paths[@]}"; do
 		[[ $path == *.[ch] ]] || continue
 		new=$TREE_DIR/$path
@@ -257,12 +256,7 @@ touched() {
 		else
 			cat "$(pristine)/$path" >"$old" 2>/dev/null || : >"$old"
 		fi
-		git diff --no-index --no-color -U0 "$old" "$new" |
-			sed -n 's/^@@ -\([^ ]*\) +\([^ ]*\) @@.*/\1 \2/p' >"$hunks" || true
-		{
-			awk -v lines="$(cut -d' ' -f1 "$hunks" | paste -sd ' ')" -f "$CI/enclosing.awk" "$old"
-			awk -v lines="$(cut -d' ' -f2 "$hunks" | paste -sd ' ')" -f "$CI/enclosing.awk" "$new"
-		} | sed 's/^/function /'
+		changed_functions "$old" "$new" | sed 's/^/function /'
 		awk -v lines=all -f "$CI/enclosing.awk" "$old" "$new" | sed 's/^/beside /'
 	done | sort -u | jq -Rn '[inputs | split(" ")] as $found
 		| {files: $ARGS.positional,
@@ -333,7 +327,8 @@ build() {
 	[ "$(wc -l <"$dir.log")" -le "$total" ] || wc -l <"$dir.log" >"$dir.lines"
 }
 
-# The image with what belongs to it, put in place by one rename.
+# The image with what belongs to it, put in place by one rename. `code` is the hash of all that is
+# linked but the banner, which names the image: null where the kernel makes no vmlinux.o.
 keep_image() {
 	local new=$CACHE/images/$IMAGE_KEY.$$
 	CLEAN+=("$new")
@@ -344,10 +339,12 @@ keep_image() {
 		--arg config "$(key <"$new/config")" --arg compiler "$COMPILER" \
 		--arg release "$(cat "$TREE_DIR/obj/include/config/kernel.release")" \
 		--argjson seconds "$BUILD_SECONDS" --arg patch_ids "$PATCH_IDS" \
+		--arg code "$(sha256sum 2>/dev/null <"$TREE_DIR/obj/vmlinux.o" | cut -c1-64)" \
 		'{schema: 1, key: $key, arch: $arch, release: $release, source: $source, source_id: $source_id,
 		  patches: [$ARGS.positional, ($patch_ids | split("\n") | map(select(. != "")))]
 			| transpose | map({name: .[0], sha256: .[1]}),
-		  config: $config, compiler: $compiler, build_seconds: $seconds}' \
+		  config: $config, compiler: $compiler, build_seconds: $seconds,
+		  code: (if $code == "" then null else $code end)}' \
 		--args "${NAMES[@]}" >"$new/image.json"
 	rm -rf "${CACHE:?}/images/$IMAGE_KEY"
 	mv "$new" "$CACHE/images/$IMAGE_KEY"

@@ -111,6 +111,15 @@ named_claims() {
 	done
 }
 
+# changed_functions OLD NEW: the functions of either C file that the changed lines stand in.
+changed_functions() {
+	local hunks
+	hunks=$(git diff --no-index --no-color --no-ext-diff --no-textconv -U0 "$1" "$2" |
+		sed -n 's/^@@ -\([^ ]*\) +\([^ ]*\) @@.*/\1 \2/p' || true)
+	awk -v lines="$(cut -d' ' -f1 <<<"$hunks" | paste -sd ' ')" -f "$CI/enclosing.awk" "$1"
+	awk -v lines="$(cut -d' ' -f2 <<<"$hunks" | paste -sd ' ')" -f "$CI/enclosing.awk" "$2"
+}
+
 # The hash of everything that runs in a guest: records of two different ones are of two comparisons.
 programs_key() {
 	cat "$REPO/run.sh" "$CI/guest/runs.sh" "$REPO"/build/cases/* "$REPO/build/ci/init" 2>/dev/null | key

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "compare/bisect.h"
 #include "compare/claim.h"
 #include "compare/comparison.h"
 #include "compare/dataset.h"
@@ -22,6 +23,7 @@ static const char USAGE[] =
 	"       compare [--claims FILE..] [--format markdown|text|json] --single DIR\n"
 	"       compare [--seed N] [--repetitions N] --trust\n"
 	"       compare --check-claims DESCRIBE.json CLAIM.json..\n"
+	"       compare --bisect FILE\n"
 	"\n"
 	"BEFORE, AFTER and DIR are results/KERNEL directories.\n"
 	"\n"
@@ -33,6 +35,7 @@ static const char USAGE[] =
 	"  --force           compare although the conditions differ\n"
 	"  --trust           the comparator's own error rates, by simulation\n"
 	"  --single DIR      report the newest boot of one kernel\n"
+	"  --bisect FILE     what ci/bisect.sh measures next, and what it knows\n"
 	"\n"
 	"Exit: 0 the gate is passed, 1 it failed, 2 bad input or usage, 3 inconclusive.\n";
 
@@ -41,7 +44,7 @@ struct options {
 	const char **claim_paths;
 	size_t nclaim_paths, claim_paths_room;
 	bool claims_given;
-	const char *format, *single, *describe;
+	const char *format, *single, *describe, *bisect;
 	struct comparison_options comparison;
 	struct trust_options trust_options;
 	bool trust;
@@ -314,6 +317,7 @@ static int run(struct options *options, int argc, char **argv)
 					      {"format", required_argument, NULL, 'f'},
 					      {"single", required_argument, NULL, 's'},
 					      {"check-claims", required_argument, NULL, 'd'},
+					      {"bisect", required_argument, NULL, 'b'},
 					      {"gate", required_argument, NULL, 'g'},
 					      {"looks", required_argument, NULL, 'l'},
 					      {"force", no_argument, NULL, 'F'},
@@ -346,6 +350,9 @@ static int run(struct options *options, int argc, char **argv)
 			break;
 		case 'd':
 			options->describe = optarg;
+			break;
+		case 'b':
+			options->bisect = optarg;
 			break;
 		case 'g':
 			if (!parse_gate(optarg, &options->comparison.gate))
@@ -382,6 +389,14 @@ static int run(struct options *options, int argc, char **argv)
 		if (optind == argc)
 			return bad_usage("claims to check", "none");
 		return check_claims(options, argv + optind, argc - optind);
+	}
+	if (options->bisect) {
+		struct input_error error = {0};
+
+		if (optind < argc)
+			return bad_usage("nothing after --bisect FILE", argv[optind]);
+		return bisect_run(options->bisect, stdout, &error) < 0 ? bad_input(&error)
+								       : EXIT_PASSED;
 	}
 	if (options->trust) {
 		if (optind < argc)

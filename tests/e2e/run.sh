@@ -35,5 +35,6 @@ else
 	part boots
 	part treatments
 	part codepath base 6.12-shmem-batch-remove
+	part bisect
 fi
 exit "$failed"
