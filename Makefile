@@ -312,7 +312,7 @@ trust: $(COMPARE_BIN)
 # FUZZ_SECONDS a target, and merges what is new into the corpus.
 FUZZ_SRC := $(filter-out $(if $(filter dirty-reclaim,$(DROPPED)),tests/fuzz/fuzz_stressng.c),$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BINS := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
-FUZZ_SECONDS ?= 450
+FUZZ_SECONDS ?= 400
 FUZZ_RUN = -timeout=10 -rss_limit_mb=1024 -print_final_stats=0 -verbosity=0
 FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
@@ -333,7 +333,7 @@ build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJS) build/fuzz/libcase.a
 	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
 		$(GSL_LIBS) $(CASE_LIBS) -lm -pthread
 fuzz-smoke:
-	@$(if $(call have_fuzzer),$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=8 KEEP=,\
+	@$(if $(call have_fuzzer),$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=7 KEEP=,\
 		echo "ok - fuzz # SKIP no clang with libFuzzer")
 fuzz:
 	@$(MAKE) --no-print-directory fuzz-run SECONDS_A_TARGET=$(FUZZ_SECONDS) KEEP=1

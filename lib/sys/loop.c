@@ -130,6 +130,12 @@ static bool configure(int fd, int backing, const char *mark, const char *device)
 	return false;
 }
 
+static void own_loop(int number, const char *mark, bool added)
+{
+	own(&loop_kind,
+	    json_pack("{s:i, s:s, s:b}", "number", number, "mark", mark, "added", added));
+}
+
 /* True: attached and held. False: it is in use. */
 static bool try_device(int control, int number, int backing, const char *mark, char *device,
 		       size_t size)
@@ -137,10 +143,14 @@ static bool try_device(int control, int number, int backing, const char *mark, c
 	bool added = !loop_exists(number);
 	char why[256];
 
-	own(&loop_kind,
-	    json_pack("{s:i, s:s, s:b}", "number", number, "mark", mark, "added", added));
-	if (added && ioctl(control, LOOP_CTL_ADD, number) < 0 && errno != EEXIST)
-		run_skip("wanted a new loop device %d, found: %s", number, strerror(errno));
+	own_loop(number, mark, added);
+	if (added && ioctl(control, LOOP_CTL_ADD, number) < 0) {
+		if (errno != EEXIST)
+			run_skip("wanted a new loop device %d, found: %s", number, strerror(errno));
+		/* There is one, though /sys does not show it: it is not ours to remove. */
+		owned_forget_last();
+		own_loop(number, mark, false);
+	}
 	held = open_loop(number, device, size);
 	if (held >= 0 && is_free(held) && configure(held, backing, mark, device))
 		return true;

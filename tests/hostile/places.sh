@@ -163,7 +163,7 @@ readonly container='for point in $(findmnt -Rrn -o TARGET /sys | tac) /proc/sys;
 done; mount -t tmpfs none /run; mkdir -m 0700 /run/before-after'
 every_case_in 'first process of a container, /sys read-only' "$container" -pf --mount-proc
 code=0
-unshare -mpf --mount-proc bash "$tmp/with" "$container" ./run.sh --case shmem-truncate --scale smoke --runs 1 \
+unshare -mpf --mount-proc bash "$tmp/with" "$container" ./run.sh --case pagecache-truncate --variant fs=tmpfs,state=dirty --scale smoke --runs 1 \
 	--events '' --label c --results "$tmp/container" >"$tmp/out" 2>"$tmp/err" || code=$?
 ends 'run.sh as the first process of a container' 0 ' ok, '
 every_case_in 'no cgroups' 'umount -R /sys/fs/cgroup'
