@@ -53,6 +53,7 @@ static int help(void)
 	       "  --probe LIST      count calls of these kernel functions instead of timing\n"
 	       "  --locks           count how often locks are taken (CONFIG_LOCK_STAT) instead\n"
 	       "  --describe        the declaration as JSON\n"
+	       "  --prepare         make the directory of --output and the record file, and no more\n"
 	       "  --check           what is needed, and whether it is here; nothing is run\n"
 	       "  --cleanup         undo what a killed run left\n\n"
 	       "Exit: 0 pass, 1 fail, 2 usage, 4 skip, 99 broken environment.\n",

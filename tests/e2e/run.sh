@@ -28,13 +28,14 @@ if [ "${1:-}" = long ]; then
 	part codepath
 	part locks
 	part try uml
+	part nightly fake
 	part nightly
+	part bisect long
 else
 	part build
-	part nightly fake
 	part boots
 	part treatments
 	part codepath base 6.12-shmem-batch-remove
-	part bisect
+	part bisect stand-ins
 fi
 exit "$failed"
