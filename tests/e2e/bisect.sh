@@ -200,6 +200,8 @@ killed() {
 		kill -9 "$pid"
 		wait "$pid" || true
 		wait_for "! pgrep -f '$P/ci/boot.sh'"
+		# Its last children hold the lock until they have noticed.
+		wait_for "flock -n '$P'/results/bisect/*/.lock true"
 	done
 	bisect 0 good c16
 	says "$(short c11) (\"c11\") changes it"
