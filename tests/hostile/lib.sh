@@ -60,7 +60,10 @@ enter_cage() { # DIRECTORY
 leave_box() { # DIRECTORY..: what they were for may still be ending
 	local dir
 	for dir; do
-		[[ ! -d $dir ]] || rmdir "$dir" 2>/dev/null || { sleep 1 && rmdir "$dir"; } || true
+		[[ ! -d $dir ]] || rmdir "$dir" 2>/dev/null || {
+			sleep 1
+			find "$dir" -depth -type d -exec rmdir {} +
+		} || true
 	done
 }
 
