@@ -84,7 +84,7 @@ if [[ -e /sys/kernel/mm/lru_gen/enabled ]]; then
 else
 	skips no-mglru 'wanted a kernel with CONFIG_LRU_GEN' "$reclaim" --variant swap=zram
 fi
-skips one-cpu 'wanted two CPUs, found one' taskset -c 0 "$neighbour"
+skips one-cpu 'wanted 2 CPUs, found 1' taskset -c 0 "$neighbour"
 skips not-root 'wanted root, found uid 65534' setpriv --reuid 65534 --clear-groups \
 	env BEFORE_AFTER_RUN_DIR="$tmp/none" "$reclaim"
 sed 's/^\(memory\t.*\t\)1$/\10/' /proc/cgroups >"$tmp/cgroups"
