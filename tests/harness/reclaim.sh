@@ -100,7 +100,7 @@ unmounted() {
 	"$reclaim" --variant "swap=zram,$lru"
 }
 tmpfs_swap() {
-	mount -t tmpfs none "$tmp/tmpfs"
+	mount -t tmpfs -o mode=0755 none "$tmp/tmpfs"
 	BEFORE_AFTER_SWAP_DEVICE=$tmp/tmpfs "$reclaim" --variant "swap=file,$lru" --scale smoke
 }
 export -f disabled unmounted tmpfs_swap
