@@ -23,22 +23,14 @@ enum mode {
 };
 
 static const struct option words[] = {
-	{"variant", required_argument, NULL, 'v'},
-	{"scale", required_argument, NULL, 's'},
-	{"size", required_argument, NULL, 'z'},
-	{"run", required_argument, NULL, 'r'},
-	{"output", required_argument, NULL, 'o'},
-	{"events", required_argument, NULL, 'e'},
-	{"probe", required_argument, NULL, 'p'},
-	{"describe", no_argument, NULL, 'd'},
-	{"check", no_argument, NULL, 'c'},
-	{"cleanup", no_argument, NULL, 'u'},
-	{"locks", no_argument, NULL, 'l'},
-	{"prepare", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{"inner", no_argument, NULL, 'i'},
-	{"inner-empty", no_argument, NULL, 'y'},
-	{0},
+	{"variant", required_argument, NULL, 'v'}, {"scale", required_argument, NULL, 's'},
+	{"size", required_argument, NULL, 'z'},	   {"run", required_argument, NULL, 'r'},
+	{"output", required_argument, NULL, 'o'},  {"events", required_argument, NULL, 'e'},
+	{"probe", required_argument, NULL, 'p'},   {"describe", no_argument, NULL, 'd'},
+	{"check", no_argument, NULL, 'c'},	   {"cleanup", no_argument, NULL, 'u'},
+	{"locks", no_argument, NULL, 'l'},	   {"prepare", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},	   {"inner", no_argument, NULL, 'i'},
+	{"inner-empty", no_argument, NULL, 'y'},   {0},
 };
 
 static int help(void)

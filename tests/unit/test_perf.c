@@ -157,12 +157,9 @@ static void every_event_is_answered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counted),
-		cmocka_unit_test(absent),
-		cmocka_unit_test(number),
-		cmocka_unit_test(no_counter),
-		cmocka_unit_test(broken_pmu),
-		cmocka_unit_test(every_event_is_answered),
+		cmocka_unit_test(counted),    cmocka_unit_test(absent),
+		cmocka_unit_test(number),     cmocka_unit_test(no_counter),
+		cmocka_unit_test(broken_pmu), cmocka_unit_test(every_event_is_answered),
 	};
 
 	return cmocka_run_group_tests_name("perf", tests, NULL, NULL);
