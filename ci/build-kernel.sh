@@ -123,7 +123,7 @@ find_tree() {
 	SOURCE_NAME="$dir${ref:+@$ref}"
 	# All commits of a version share a tree, of whatever repository: little differs between them, and
 	# building another version in between (a release to compare with) leaves their objects alone.
-	version=$(GIT_DIR=$GITDIR git show "$TREE:Makefile" 2>/dev/null |
+	version=$({ GIT_DIR=$GITDIR git show "$TREE:Makefile" 2>/dev/null || true; } |
 		sed -nE 's/^(VERSION|PATCHLEVEL) = ([0-9]+)$/\2/p' | paste -sd .)
 	TREE_ID=${version:+git $version}
 	TREE_ID=${TREE_ID:-$dir}
