@@ -41,7 +41,7 @@ man_options() {
 		[[ $command == */* ]] || command=./$command
 		"$command" --help | grep -oE '(^| |\[)--[a-z-]+' | tr -d ' [' | sort -u >"$work/help"
 		grep -oE 'Fl -[a-z-]+' "$page" | sed 's/Fl -/--/' | grep -v -- --describe | sort -u >"$work/page"
-		diff -u <(grep -v -- --help "$work/help" | grep -v -- --probe) <(grep -v -- --help "$work/page")
+		diff -u <(grep -v -- --help "$work/help") <(grep -v -- --help "$work/page")
 	done
 }
 
