@@ -3,6 +3,7 @@
 
 #include "compare/bisection.h"
 #include "compare/dataset.h"
+#include "compare/json_real.h"
 #include "compare/quantity.h"
 #include "compare/stats.h"
 #include "compare/units.h"
@@ -344,11 +345,6 @@ static void decide(struct bisect *bisect)
 static const char *id_of(const struct bisect *bisect, size_t commit)
 {
 	return commit == BISECTION_NONE ? bisect->good : bisect->ids[commit];
-}
-
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
 }
 
 static double shown(const struct bisect *bisect, double value)

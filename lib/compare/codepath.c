@@ -192,15 +192,15 @@ struct path_side codepath_side(struct arena *arena, const struct dataset *datase
 	return side;
 }
 
-/* Calls for each: three decimals, and what is there but smaller never looks like none. */
+const char *codepath_rate(struct arena *arena, double value)
+{
+	return arena_printf(arena, value > 0 && value < .0005 ? "%.1e" : "%.3f", value);
+}
+
 static const char *calls_text(struct arena *arena, double low, double high)
 {
-	const double ends[] = {low, high};
-	const char *text[2];
+	const char *text[] = {codepath_rate(arena, low), codepath_rate(arena, high)};
 
-	for (int i = 0; i < 2; i++)
-		text[i] = ends[i] > 0 && ends[i] < .0005 ? arena_printf(arena, "%.1e", ends[i])
-							 : arena_printf(arena, "%.3f", ends[i]);
 	return strcmp(text[0], text[1]) ? arena_printf(arena, "%s-%s", text[0], text[1]) : text[0];
 }
 

@@ -51,6 +51,9 @@ bool codepath_applies(const struct claim *claim, const struct claim_row *row);
 struct path_side codepath_side(struct arena *arena, const struct dataset *dataset, ssize_t boot,
 			       const struct claim *claim, const struct claim_row *row);
 
+/* A count for each page: three decimals, and what is there but smaller never looks like none. */
+const char *codepath_rate(struct arena *arena, double value);
+
 /* "before (filemap_remove_folio 1.000, delete_from_page_cache_batch 0.000 a page)" */
 const char *codepath_text(struct arena *arena, const struct path_side *side);
 /* The functions that were not counted, with their reasons; NULL: all were, or none. */

@@ -199,6 +199,7 @@ static int add_probe_run(struct dataset *dataset, const struct input *in, size_t
 		    dataset->probes_room) = (struct probe_run){
 		.case_name = arena_strdup(arena, record->case_name),
 		.scale = arena_strdup(arena, record->scale),
+		.variant = variant_text(arena, record->options),
 		.reason = record->status == RUN_OK ? NULL : arena_strdup(arena, record->reason),
 		.options = json_incref(record->options),
 		.functions = json_incref(record->functions),

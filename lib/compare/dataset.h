@@ -44,10 +44,11 @@ struct run {
 
 /* A run that counted calls of kernel functions, or locks: it is not timed, and stands in no group. */
 struct probe_run {
-	const char *case_name, *scale, *reason; /* reason: NULL where it went well */
-	json_t *options, *functions;		/* owned references */
-	json_t *locks, *per;			/* .. which may be NULL */
-	double pages;				/* NaN: not said */
+	const char *case_name, *scale, *variant;
+	const char *reason;	     /* NULL where it went well */
+	json_t *options, *functions; /* owned references */
+	json_t *locks, *per;	     /* .. which may be NULL */
+	double pages;		     /* NaN: not said */
 	size_t boot;
 	enum run_status status;
 };

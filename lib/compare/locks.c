@@ -2,23 +2,12 @@
 #include "compare/locks.h"
 
 #include "compare/codepath.h"
+#include "compare/json_real.h"
 #include "compare/table.h"
 #include "compare/units.h"
 
 #include <math.h>
 #include <string.h>
-
-/* "op=punch,folio=4k" */
-static const char *options_text(struct arena *arena, json_t *options)
-{
-	const char *text = "", *key;
-	json_t *value;
-
-	json_object_foreach (options, key, value)
-		text = arena_printf(arena, "%s%s%s=%s", text, *text ? "," : "", key,
-				    json_string_value(value));
-	return text;
-}
 
 /* What the region did most to: pages or, where the case says no pages, its first unit. */
 static double work(const struct probe_run *run, const char **per)
@@ -39,18 +28,16 @@ static double work(const struct probe_run *run, const char **per)
 static struct lock_row *row_of(struct arena *arena, struct lock_table *table,
 			       const struct probe_run *run, const char *lock)
 {
-	const char *case_name = run->case_name, *variant = options_text(arena, run->options);
-
 	for (size_t i = 0; i < table->count; i++) {
 		struct lock_row *row = &table->rows[i];
 
-		if (!strcmp(row->case_name, case_name) && !strcmp(row->variant, variant) &&
-		    !strcmp(row->lock, lock))
+		if (!strcmp(row->case_name, run->case_name) &&
+		    !strcmp(row->variant, run->variant) && !strcmp(row->lock, lock))
 			return row;
 	}
 	*ARENA_PUSH(arena, table->rows, table->count, table->room) = (struct lock_row){
-		.case_name = case_name,
-		.variant = variant,
+		.case_name = run->case_name,
+		.variant = run->variant,
 		.lock = arena_strdup(arena, lock),
 		.options = run->options,
 		.before = {0, NAN, NAN, NAN, NAN},
@@ -131,10 +118,7 @@ struct lock_table lock_table(struct dataset *before, struct dataset *after, ssiz
 
 static const char *rate(struct arena *arena, double value)
 {
-	if (!isfinite(value))
-		return "-";
-	return value > 0 && value < .0005 ? arena_printf(arena, "%.1e", value)
-					  : arena_printf(arena, "%.3f", value);
+	return isfinite(value) ? codepath_rate(arena, value) : "-";
 }
 
 static const char *nanoseconds(struct arena *arena, double value)
@@ -251,16 +235,11 @@ void lock_report(const struct lock_table *locks, struct dataset *before,
 	(markdown ? table_markdown : table_text)(&table, out);
 }
 
-static json_t *number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *side_json(const struct lock_side *side)
 {
 	return json_pack("{sI so so so so}", "runs", (json_int_t)side->runs, "taken",
-			 number(side->taken), "held_ns", number(side->held_ns), "contended",
-			 number(side->contended), "waited_ns", number(side->waited_ns));
+			 real(side->taken), "held_ns", real(side->held_ns), "contended",
+			 real(side->contended), "waited_ns", real(side->waited_ns));
 }
 
 json_t *lock_json(const struct lock_table *table)

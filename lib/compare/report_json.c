@@ -2,15 +2,10 @@
 #include "compare/report.h"
 
 #include "compare/advice.h"
+#include "compare/json_real.h"
 
 #include <jansson.h>
 #include <math.h>
-
-/* A number, or null where there is none. */
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *whole(size_t value)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compare/single.h"
+#include "compare/json_real.h"
 #include "compare/table.h"
 #include "compare/units.h"
 
@@ -373,12 +374,6 @@ void single_text(const struct single *single, FILE *out)
 		text_wrap(out,
 			  arena_printf(arena, "Note: %s.", single->dataset->notes.items[i].text),
 			  "", 72);
-}
-
-/* A number, or null where there is none. */
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
 }
 
 json_t *single_json(const struct single *single)

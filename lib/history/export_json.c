@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "history/export.h"
 
+#include "compare/json_real.h"
 #include "history/amount.h"
 
 #include <ctype.h>
@@ -13,11 +14,6 @@ static void put(json_t *root, FILE *out)
 	json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	fputc('\n', out);
 	json_decref(root);
-}
-
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
 }
 
 /* ---- github-action-benchmark ---- */

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "history/states_report.h"
 
+#include "compare/json_real.h"
+
 #include <jansson.h>
 #include <math.h>
-
-static json_t *real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *whole(size_t value)
 {
