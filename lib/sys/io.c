@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -39,6 +40,36 @@ ssize_t io_read(int fd, void *buf, size_t size)
 		done += (size_t)got;
 	} while (got && done < size);
 	return (ssize_t)done;
+}
+
+char *io_read_all(int fd)
+{
+	size_t used = 0, room = 65536;
+	char *text = malloc(room), *larger;
+	ssize_t got = 0;
+	int err;
+
+	while (text) {
+		AGAIN(got, read(fd, text + used, room - used - 1));
+		if (got <= 0)
+			break;
+		used += (size_t)got;
+		if (room - used < 4096) {
+			larger = realloc(text, room *= 2);
+			if (!larger)
+				free(text);
+			text = larger;
+		}
+	}
+	if (text && got < 0) {
+		err = errno;
+		free(text);
+		text = NULL;
+		errno = err;
+	}
+	if (text)
+		text[used] = '\0';
+	return text;
 }
 
 bool io_pread(int fd, void *buf, size_t size, off_t offset)

@@ -19,6 +19,9 @@ int io_openat(int dir, const char *name, int flags, mode_t mode);
 /* Reads to the end of the file or of the buffer. Returns how many bytes, or -1. */
 ssize_t io_read(int fd, void *buf, size_t size);
 
+/* The whole of what is left to read, with a NUL behind it, to be freed; NULL: errno. */
+char *io_read_all(int fd);
+
 /* True: all of it. False with errno ENODATA: the file ends before. */
 bool io_pread(int fd, void *buf, size_t size, off_t offset);
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sys/io.h"
 #include "sys/knob.h"
 
 static const char file[] = "/proc/lock_stat", knob[] = "/proc/sys/kernel/lock_stat";
@@ -110,19 +111,14 @@ bool lock_stat_sum(FILE *f, const char *lock, bool versions, struct lock_counts 
 /* The whole file, read at once so that all locks are of one moment; to be freed. */
 static char *read_now(char *why, size_t size)
 {
-	FILE *f = fopen(file, "re");
-	char *text = NULL;
-	size_t room = 0;
-	ssize_t got = f ? getdelim(&text, &room, '\0', f) : -1;
+	int fd = io_open(file, O_RDONLY, 0);
+	char *text = fd < 0 ? NULL : io_read_all(fd);
 
-	if (got < 0) {
+	if (!text)
 		snprintf(why, size, "wanted %s (CONFIG_LOCK_STAT), found: %s", file,
-			 f && !ferror(f) ? "nothing in it" : strerror(errno));
-		free(text);
-		text = NULL;
-	}
-	if (f)
-		fclose(f);
+			 strerror(errno));
+	if (fd >= 0)
+		close(fd);
 	return text;
 }
 
@@ -230,11 +226,12 @@ static bool find_i_pages(char *why, size_t size)
 
 bool lock_stat_open(char *why, size_t size)
 {
-	char *text = read_now(why, size);
-
-	if (!text)
+	/* Without the file the knob is not there either, which would be said instead. */
+	if (access(file, R_OK)) {
+		snprintf(why, size, "wanted %s (CONFIG_LOCK_STAT), found: %s", file,
+			 strerror(errno));
 		return false;
-	free(text);
+	}
 	knob_set(knob, "1");
 	return find_i_pages(why, size);
 }

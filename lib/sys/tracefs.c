@@ -53,17 +53,9 @@ int tracefs_open(const char *name, int flags)
 bool tracefs_write(const char *name, int flags, const char *text)
 {
 	int fd = tracefs_open(name, O_WRONLY | flags), err;
-	size_t left = strlen(text);
-	ssize_t wrote = 0;
-	bool ok;
-
 	/* set_ftrace_filter takes a word at a time. */
-	while (fd >= 0 && left &&
-	       ((wrote = write(fd, text, left)) > 0 || (wrote < 0 && errno == EINTR))) {
-		text += wrote > 0 ? wrote : 0;
-		left -= wrote > 0 ? (size_t)wrote : 0;
-	}
-	ok = fd >= 0 && !left;
+	bool ok = fd >= 0 && io_write(fd, text, strlen(text));
+
 	err = errno;
 	/* It takes effect, and may fail, when it is closed. */
 	if (fd >= 0 && close(fd) && ok) {
@@ -77,29 +69,11 @@ bool tracefs_write(const char *name, int flags, const char *text)
 char *tracefs_read(const char *name)
 {
 	int fd = tracefs_open(name, O_RDONLY), err;
-	size_t used = 0, room = 65536;
-	char *text = fd < 0 ? NULL : malloc(room), *larger;
-	ssize_t got = 0;
+	char *text = fd < 0 ? NULL : io_read_all(fd);
 
-	while (text && ((got = read(fd, text + used, room - used - 1)) > 0 ||
-			(got < 0 && errno == EINTR))) {
-		used += got > 0 ? (size_t)got : 0;
-		if (room - used < 4096) {
-			larger = realloc(text, room *= 2);
-			if (!larger)
-				free(text);
-			text = larger;
-		}
-	}
 	err = errno;
 	if (fd >= 0)
 		close(fd);
-	if (text && got < 0) {
-		free(text);
-		text = NULL;
-	}
-	if (text)
-		text[used] = '\0';
 	errno = err;
 	return text;
 }
