@@ -7,13 +7,20 @@
 
 LINUX=${XDG_CACHE_HOME:-$HOME/.cache}/before-after/e2e/linux
 
-# linux_commit PARENT MESSAGE [PATCH]: prints the commit. No ref and no index but ours is touched.
+# linux_commit PARENT MESSAGE [PATCH [OPTION OF GIT APPLY..]]: prints the commit. No ref and no index but
+# ours is touched.
 linux_commit() {
+	local -x GIT_INDEX_FILE=$SCRATCH/index
+	[ -z "$1" ] || git -C "$LINUX" read-tree "$1"
+	[ $# -le 2 ] || git -C "$LINUX" apply --cached "${@:4}" "$3"
+	linux_commit_index "$1" "$2"
+}
+
+# linux_commit_index PARENT MESSAGE: the same of what is in our index.
+linux_commit_index() {
 	local -x GIT_INDEX_FILE=$SCRATCH/index GIT_AUTHOR_DATE='2026-01-01T00:00:00Z'
 	local -x GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE GIT_AUTHOR_NAME=Nobody GIT_AUTHOR_EMAIL=nobody@example.org
 	local -x GIT_COMMITTER_NAME=Nobody GIT_COMMITTER_EMAIL=nobody@example.org
-	[ -z "$1" ] || git -C "$LINUX" read-tree "$1"
-	[ $# -le 2 ] || git -C "$LINUX" apply --cached "$3"
 	git -C "$LINUX" commit-tree ${1:+-p "$1"} -m "$2" "$(git -C "$LINUX" write-tree)"
 }
 

@@ -11,56 +11,36 @@
 set -euo pipefail
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/linux.sh
+. "$REPO/tests/e2e/linux.sh"
 
-CACHED=${XDG_CACHE_HOME:-$HOME/.cache}/before-after
 HERE=$REPO/tests/e2e/nightly
 NIGHTS=$SCRATCH/nights
-
-# commit PARENT MESSAGE [PATCH [OPTION OF GIT APPLY]]: a commit whose name depends on nothing else.
-commit() {
-	local -x GIT_INDEX_FILE=$SCRATCH/index GIT_AUTHOR_DATE='2026-01-01T00:00:00Z'
-	local -x GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE GIT_AUTHOR_NAME=Nobody GIT_AUTHOR_EMAIL=nobody@example.org
-	local -x GIT_COMMITTER_NAME=Nobody GIT_COMMITTER_EMAIL=nobody@example.org
-	[ -z "$1" ] || [ -n "${GIT_KEEP_INDEX:-}" ] || git -C "$LINUX" read-tree "$1"
-	[ $# -le 2 ] || git -C "$LINUX" apply --cached "${@:4}" "$3"
-	git -C "$LINUX" commit-tree ${1:+-p "$1"} -m "$2" "$(git -C "$LINUX" write-tree)"
-}
 
 # Sets the commits. BASE, tagged; GAIN; LOST, where the patch that undoes the gain still applies; OTHER,
 # something else; REVERTED, where it does not apply; UNBUILT and UNBOOTED.
 repository() {
-	local tree gain=$REPO/ci/treatments/6.12-shmem-batch-remove.patch
-	NIGHTLY=$REPO/ci/nightly.sh LINUX=$CACHED/e2e/linux
-	mkdir -p "${LINUX%/*}"
+	local gain=$REPO/ci/treatments/6.12-shmem-batch-remove.patch
+	NIGHTLY=$REPO/ci/nightly.sh
+	linux_repository
+	# A branch of it moves from night to night.
 	exec {LOCK}>"$LINUX.lock"
 	flock "$LOCK"
-	"$REPO/ci/build-kernel.sh" --patch "$gain" --touched >/dev/null # unpacks the source
-	for tree in "$CACHED"/sources/linux-source-6.12-*; do break; done
-	git init -q --bare "$LINUX"
-	git -C "$LINUX" config pack.window 0
-	git -C "$LINUX" config core.compression 1
-	if ! BASE=$(git -C "$LINUX" rev-parse -q --verify v6.12); then
-		GIT_INDEX_FILE=$SCRATCH/index git -C "$LINUX" --work-tree="$tree" add -Af .
-		BASE=$(commit '' 'Linux 6.12')
-		git -C "$LINUX" update-ref refs/heads/base "$BASE"
-		git -C "$LINUX" repack -qad
-		git -C "$LINUX" tag v6.12 "$BASE"
-	fi
-	GAIN=$(commit "$BASE" 'mm/shmem: remove truncated folios in batches' "$gain")
-	LOST=$(commit "$GAIN" 'mm/shmem: remove folios one by one' "$HERE/lose.patch")
-	OTHER=$(commit "$LOST" 'mm/oom_kill: say it shorter' "$HERE/unrelated.patch")
-	REVERTED=$(commit "$GAIN" 'Revert "mm/shmem: remove truncated folios in batches"' "$gain" -R)
-	UNBOOTED=$(commit "$BASE" 'does not boot' "$HERE/no-boot.patch")
+	GAIN=$(linux_commit "$BASE" 'mm/shmem: remove truncated folios in batches' "$gain")
+	LOST=$(linux_commit "$GAIN" 'mm/shmem: remove folios one by one' "$HERE/lose.patch")
+	OTHER=$(linux_commit "$LOST" 'mm/oom_kill: say it shorter' "$HERE/unrelated.patch")
+	REVERTED=$(linux_commit "$GAIN" 'Revert "mm/shmem: remove truncated folios in batches"' "$gain" -R)
+	UNBOOTED=$(linux_commit "$BASE" 'does not boot' "$HERE/no-boot.patch")
 	printf -- '--- a/mm/shmem.c\n+++ b/mm/shmem.c\n@@ -1 +1,2 @@\n+#error no\n /*\n' >"$SCRATCH/broken.patch"
-	UNBUILT=$(commit "$BASE" 'does not build' "$SCRATCH/broken.patch" --unidiff-zero)
+	UNBUILT=$(linux_commit "$BASE" 'does not build' "$SCRATCH/broken.patch" --unidiff-zero)
 }
 
 # The same of two short files, and a copy of ci/ in which the compiler and the guest are played.
 fake_repository() {
 	local fake=$SCRATCH/fake dir=$SCRATCH/tree
 	export XDG_CACHE_HOME=$SCRATCH/cache
-	CACHED=$XDG_CACHE_HOME/before-after NIGHTLY=$fake/ci/nightly.sh LINUX=$SCRATCH/linux
-	mkdir -p "$fake" "$dir/mm" "$CACHED"
+	NIGHTLY=$fake/ci/nightly.sh LINUX=$SCRATCH/linux
+	mkdir -p "$fake" "$dir/mm" "$XDG_CACHE_HOME/before-after"
 	cp -r "$REPO/ci" "$fake/"
 	cp "$HERE/fake-build-kernel.sh" "$fake/ci/build-kernel.sh"
 	cp "$HERE/fake-boot.sh" "$fake/ci/boot.sh"
@@ -86,7 +66,7 @@ fake_repository() {
 
 changed() { # PARENT MESSAGE: what the work tree of the fake holds
 	GIT_INDEX_FILE=$SCRATCH/index git -C "$LINUX" --work-tree="$SCRATCH/tree" add -A .
-	GIT_KEEP_INDEX=1 commit "$@"
+	linux_commit_index "$@"
 }
 
 # What undoes the gain, as a treatment, and what brings it, as a posted series.

@@ -60,3 +60,12 @@ summary() { # NAME: the last line, and the exit code
 	printf '%s: %d passed, %d failed, %d skipped\n' "$1" "$passed" "$failed" "$skipped"
 	((failed == 0))
 }
+
+# A command's own mounts: unshare -m [OPTION..] bash "$tmp/with" WHAT-IS-DONE-TO-THEM COMMAND..
+cat >"$tmp/with" <<'END'
+set -eu
+mount --make-rprivate /
+eval "$1"
+shift
+exec "$@"
+END

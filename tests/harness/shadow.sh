@@ -51,14 +51,7 @@ ends() {
 
 # --- what is missing ----------------------------------------------------------------------------
 
-# Runs its arguments from the second on, with other mounts, seen by them alone.
-cat >"$tmp/with" <<'END'
-set -eu
-mount --make-rprivate /
-eval "$1"
-shift
-exec "$@"
-END
+# Runs its arguments from the second on with what the first does to the mounts.
 with=(unshare -m bash "$tmp/with")
 mkdir "$tmp/dev"
 mknod "$tmp/dev/null" c 1 3

@@ -130,13 +130,6 @@ done
 # --- a box that is less -------------------------------------------------------------------------
 
 # In a mount namespace of its own: WHAT is done to it, then every case runs; each is ok or says why not.
-cat >"$tmp/with" <<'END'
-set -eu
-mount --make-rprivate /
-eval "$1"
-shift
-exec "$@"
-END
 every_case_in() { # NAME WHAT [UNSHARE-OPTION..]
 	local name=$1 what=$2 case
 	shift 2
