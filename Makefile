@@ -268,7 +268,7 @@ BISECT_ARGS = '$(GOOD)' '$(BAD)' --case '$(CASES)' $(call ab_option,git,GIT) $(c
 .PHONY: bisect check-bisect
 bisect: all $(GUEST_INIT)
 	@ci/bisect.sh $(BISECT_ARGS)
-# With stand-ins for building and booting; check-e2e also bisects four commits of a real kernel.
+# With stand-ins for building and booting, as in check-e2e; check-long bisects real kernels.
 check-bisect: all $(GUEST_INIT)
 	@tests/e2e/bisect.sh stand-ins
 

@@ -89,13 +89,7 @@ if [ -z "$SCALE" ]; then
 fi
 $SETTLE || LOOKS=1
 
-# shellcheck disable=SC2317
-finish() {
-	[ -z "${CHILD:-}" ] || kill -TERM "$CHILD" 2>/dev/null || true
-	wait 2>/dev/null || true
-	clear_progress
-}
-trap finish EXIT
+trap end_child EXIT
 trap 'say "stopped; the same command goes on from here"; exit 130' INT
 trap 'say "stopped; the same command goes on from here"; exit 143' TERM HUP
 

@@ -95,9 +95,7 @@ fi
 STAGE=''
 # shellcheck disable=SC2317
 finish() {
-	[ -z "${CHILD:-}" ] || kill -TERM "$CHILD" 2>/dev/null || true
-	wait 2>/dev/null || true
-	clear_progress
+	end_child
 	[ -z "$STAGE" ] || rm -rf "$STAGE"
 }
 trap finish EXIT

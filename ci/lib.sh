@@ -73,6 +73,13 @@ spawn() {
 	CHILD=$!
 }
 
+# On the way out: what spawn started goes first.
+end_child() {
+	[ -z "${CHILD:-}" ] || kill -TERM "$CHILD" 2>/dev/null || true
+	wait 2>/dev/null || true
+	clear_progress
+}
+
 # What boots a kernel where nobody says.
 default_engine() {
 	if [ -w /dev/kvm ]; then echo kvm; else echo icount; fi

@@ -14,9 +14,7 @@ set -euo pipefail
 
 # shellcheck disable=SC2317
 finish() {
-	[ -z "${CHILD:-}" ] || kill -TERM "$CHILD" 2>/dev/null || true
-	wait 2>/dev/null || true
-	clear_progress
+	end_child
 	rm -rf "${SCRATCH:-}"
 }
 trap finish EXIT

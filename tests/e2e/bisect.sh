@@ -316,6 +316,7 @@ one_percent() {
 }
 
 if [ "${1:-}" = long ]; then
+	check 'four commits of a real kernel' four
 	check 'sixteen commits of a real kernel' sixteen
 	check 'the same with a change of 1 % of the instructions a page' one_percent
 	finish
