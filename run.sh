@@ -69,7 +69,7 @@ done
 [[ $scale =~ ^(smoke|quick|documented)$ ]] ||
 	die 2 "--scale: wanted smoke, quick or documented, found '$scale'"
 [[ -n $runs ]] || { [[ $scale == smoke ]] && runs=2 || runs=5; }
-[[ $runs =~ ^[1-9][0-9]{0,4}$ ]] || die 2 "--runs: wanted a number from 1, found '$runs'"
+[[ $runs =~ ^[1-9][0-9]{0,4}$ ]] || die 2 "--runs: wanted a number from 1 to 99999, found '$runs'"
 [[ -z $node || -d /sys/devices/system/node/node$node ]] ||
 	die 2 "--node: wanted a NUMA node of this box, found '$node'"
 label=${label:-$(uname -r)}

@@ -33,6 +33,14 @@ whole_lines() { # NAME FILE: every line of it is a record
 	holds "$1" jq -es 'length > 0 and all(.[]; .schema == 1)' "$2"
 }
 
+until_is() { # COMMAND..: waits for it to be true, 30 s at most; what follows then says what is wrong
+	local try
+	for ((try = 0; try < 600; try++)); do
+		! "$@" 2>/dev/null || return 0
+		sleep 0.05
+	done
+}
+
 "$build/cases/shmem-truncate" --cleanup 2>/dev/null
 box_is_now
 
@@ -59,18 +67,16 @@ umount "$tmp/full"
 
 # Read-only from the middle on: the record of a run that is under way cannot be appended any more.
 mount -t tmpfs ro "$tmp/full"
-BEFORE_AFTER_TIMEOUT=3 "$fake" --variant do=hang --output "$tmp/full/x.jsonl" >"$tmp/out" 2>"$tmp/err" &
-sleep 1
-rm -r "${tmp:?}/full/x.jsonl"
-code=0
-wait $! || code=$?
-ends 'removed while a run goes on' 99 'the record cannot be appended: No such file'
-suite "$tmp/full/gone" --runs 4 &
+BEFORE_AFTER_TIMEOUT=10 "$fake" --variant do=hang --output "$tmp/full/x.jsonl" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-for _ in {1..100}; do
-	[[ ! -s $tmp/full/gone/l/$boot.jsonl ]] || break
-	sleep 0.05
-done
+until_is test -e "$tmp/full/x.jsonl"
+rm "$tmp/full/x.jsonl"
+code=0
+wait "$pid" || code=$?
+ends 'removed while a run goes on' 99 'the record cannot be appended: No such file'
+suite "$tmp/full/gone" --runs 40 &
+pid=$!
+until_is test -s "$tmp/full/gone/l/$boot.jsonl"
 rm -rf "$tmp/full/gone"
 wait "$pid" || true
 # In a background function code and files are its own: what it printed tells.
@@ -81,10 +87,7 @@ if [[ -x $build/tests/hostile/slowfs && -c /dev/fuse ]]; then
 	mkdir "$tmp/backing" "$tmp/slow"
 	setsid "$build/tests/hostile/slowfs" "$tmp/backing" "$tmp/slow" 2>"$tmp/slow.err" &
 	pid=$!
-	for _ in {1..50}; do
-		mountpoint -q "$tmp/slow" && break
-		sleep 0.1
-	done
+	until_is mountpoint -q "$tmp/slow"
 	suite "$tmp/slow"
 	ends 'a slow file system' 0 ''
 	whole_lines 'a slow file system has whole lines' "$tmp/backing/l/$boot.jsonl"
@@ -99,16 +102,15 @@ fi
 
 # --- two at once --------------------------------------------------------------------------------
 
-BEFORE_AFTER_TIMEOUT=20 setsid ./run.sh --case shadow-entries --variant op=truncate --size 2G --runs 1 --events '' --label a \
-	--results "$tmp/two" >/dev/null 2>&1 &
+# The first goes on for as long as the second needs, however fast the box is.
+setsid ./run.sh --case shmem-truncate --variant op=punch,folio=4k --scale smoke --runs 99999 --events '' \
+	--label a --results "$tmp/two" >/dev/null 2>&1 &
 first=$!
-for _ in {1..100}; do
-	[[ ! -s $run_dir/lock ]] || break
-	sleep 0.05
-done
+until_is grep -q "^pid $first, run.sh" "$run_dir/lock"
 suite "$tmp/two"
 ends 'the second of two says who holds the box' 99 "another before-after holds this box: pid $first, run.sh"
 holds '.. and writes nothing' test ! -e "$tmp/two/l/report.md"
+kill "$first"
 wait "$first" || true
 # With run directories of their own both work, side by side.
 mkdir -m 0700 "$tmp/run1" "$tmp/run2"
