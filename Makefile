@@ -210,6 +210,7 @@ install: all
 	install -m 644 docs/man/*.5 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 ci/completion/before-after $(DESTDIR)$(COMPLETION)
 	ln -sf before-after $(DESTDIR)$(COMPLETION)/before-after-compare
+	ln -sf before-after $(DESTDIR)$(COMPLETION)/before-after-history
 	ln -sf ../libexec/before-after/run.sh $(DESTDIR)$(PREFIX)/bin/before-after
 	ln -sf ../libexec/before-after/build/compare $(DESTDIR)$(PREFIX)/bin/before-after-compare
 	ln -sf ../libexec/before-after/build/history $(DESTDIR)$(PREFIX)/bin/before-after-history

@@ -18,6 +18,7 @@ installs() {
 	grep -q '550.7 → 435.8 ns/page at 8 GiB' "$work/single"
 	[[ -f share/man/man1/before-after.1 && -f share/man/man5/before-after.5 ]]
 	[[ -f share/bash-completion/completions/before-after-compare ]]
+	[[ -f share/bash-completion/completions/before-after-history ]]
 	# Nothing outside of PREFIX, nothing that points out of it.
 	[[ $(find "$work/dest" -mindepth 1 -maxdepth 2 | wc -l) == 2 ]]
 	[[ -z $(find . -type l -lname "/*") ]]
@@ -58,7 +59,9 @@ completes() {
 		read -ra COMP_WORDS <<<"$line"
 		[[ $line != *' ' ]] || COMP_WORDS+=('')
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-		if [[ $line == *compare* ]]; then
+		if [[ $line == *history* ]]; then
+			_before_after_history "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		elif [[ $line == *compare* ]]; then
 			_before_after_compare "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 		else
 			_before_after "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
@@ -77,6 +80,11 @@ completes() {
 		./run.sh --runs |
 		$build/compare --format j|json
 		$build/compare --gate r|reproduced
+		$build/history s|states
+		$build/history states --p|--previous
+		$build/history states --format m|markdown
+		$build/history export --format github-benchmark-s|github-benchmark-smaller
+		$build/history index te|tests
 	END
 }
 
