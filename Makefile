@@ -269,7 +269,7 @@ BISECT_ARGS = '$(GOOD)' '$(BAD)' --case '$(CASES)' $(call ab_option,git,GIT) $(c
 .PHONY: bisect check-bisect
 bisect: all $(GUEST_INIT)
 	@ci/bisect.sh $(BISECT_ARGS)
-# With stand-ins for building and booting, as in check-e2e; check-long bisects real kernels.
+# With stand-ins for building and booting; check-e2e bisects four real kernels too, check-long sixteen.
 check-bisect: all $(GUEST_INIT)
 	@tests/e2e/bisect.sh stand-ins
 

@@ -49,6 +49,8 @@ report() {
 	jq -r -f "$CI/bisect/report.jq" "$RANGE/bisect.json"
 	while read -r before after; do
 		printf '\n## %s against %s\n\n' "${after:0:12}" "${before:0:12}"
+		[ "$BOOTS" -gt 1 ] ||
+			printf 'One boot of each has no interval: the commit is told by the noise above, and no row below can be decided.\n\n'
 		before=$(records_of "$before") after=$(records_of "$after")
 		{ "$REPO/build/compare" --no-claims --gate none --format markdown "$before" "$after" || [ $? -eq 3 ]; } |
 			sed '/^## How to reproduce/,$d; s/^## /### /'
@@ -63,7 +65,11 @@ code_path() {
 	[ ${#claims[@]} -gt 0 ] || return 0
 	printf '\n## Code path\n\n'
 	{ "$REPO/build/compare" "${claims[@]}" --gate none --format markdown "$@" || [ $? -eq 3 ]; } |
-		awk '/^## / {claim = $2} /^Code path: / {sub(/^Code path: /, ""); print "- " claim ": " $0}'
+		awk '/^## / {claim = $2}
+			/^Code path: / {sub(/^Code path: /, ""); printf "- %s: %s", claim, $0; path = 1; next}
+			path && /^$/ {print ""; path = 0}
+			path {printf " %s", $0}
+			END {if (path) print ""}'
 }
 
 records_of() {

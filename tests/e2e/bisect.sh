@@ -286,14 +286,16 @@ series() {
 
 # real NUMBER: the bisection names this commit, with its table and what ran.
 real() {
-	local start=$SECONDS dir
+	local start=$SECONDS dir out=$SCRATCH/$1-of-${#COMMIT[@]}
 	"$REPO/ci/bisect.sh" "$BASE" "$BAD" --git "$LINUX" --base linux-source-6.12 --case shmem-truncate \
-		--variant "$VARIANT" --engine icount --out "$SCRATCH/$1" >"$SCRATCH/report"
+		--variant "$VARIANT" --engine icount --out "$out" >"$SCRATCH/report"
 	cat "$SCRATCH/report"
 	says "**${COMMIT[$1]:0:12} (" '| verdict' '## Code path' 'shmem-batch-remove: ' "mm/page_alloc.c:"
-	dir=$(echo "$SCRATCH/$1"/*/*..*)
+	# The whole sentence, though it is wrapped where it comes from.
+	grep -qE '^- shmem-batch-remove: .* [a-z]+ \(.*\), .* [a-z]+ \(.* page\)\.$' "$SCRATCH/report"
+	dir=$(echo "$out"/*/*..*)
 	jq -e '.counts.boots <= 5 and .decision.verdict == "found"' "$dir/bisect.json"
-	cp "$SCRATCH/report" "$REPO/build/bisect-$1.md"
+	cp "$SCRATCH/report" "$REPO/build/bisect-${out##*/}.md"
 	echo "$((SECONDS - start)) s"
 	[ $((SECONDS - start)) -le 1200 ]
 }

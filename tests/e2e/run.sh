@@ -28,7 +28,6 @@ if [ "${1:-}" = long ]; then
 	part codepath
 	part locks
 	part try uml
-	part nightly fake
 	part nightly
 	part bisect long
 else
@@ -36,6 +35,7 @@ else
 	part boots
 	part treatments
 	part codepath base 6.12-shmem-batch-remove
-	part bisect stand-ins
+	part nightly fake
+	part bisect
 fi
 exit "$failed"
