@@ -15,6 +15,7 @@
 
 #include "case/record.h"
 #include "measure_hash.h"
+#include "sys/boot.h"
 #include "sys/command.h"
 #include "sys/end.h"
 #include "sys/io.h"

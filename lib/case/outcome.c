@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "case/record.h"
+#include "sys/boot.h"
 
 void outcome_counted_where(struct outcome *outcome)
 {

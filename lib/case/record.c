@@ -17,17 +17,6 @@
 #include "sys/io.h"
 #include "sys/place.h"
 
-const char *boot_id(void)
-{
-	static char id[64];
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	if (!f || fscanf(f, "%63s", id) != 1)
-		run_broken("/proc/sys/kernel/random/boot_id: cannot be read");
-	fclose(f);
-	return id;
-}
-
 void utc_now(char *buf, size_t size)
 {
 	time_t now = time(NULL);

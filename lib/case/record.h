@@ -15,8 +15,6 @@ int record_open(const char *path);
 /* 0, or an errno: then the file is as it was. */
 int record_append(int fd, const json_t *record);
 
-/* The boot's UUID; static storage. */
-const char *boot_id(void);
 /* 2026-11-30T12:00:00Z of now. */
 void utc_now(char *buf, size_t size);
 

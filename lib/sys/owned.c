@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sys/boot.h"
 #include "sys/end.h"
 #include "sys/io.h"
 #include "sys/kinds.h"
-#include "sys/knob.h"
 
 #define OWNED_MAX 64
 
@@ -105,16 +105,6 @@ void owned_open(void)
 	close(dir);
 }
 
-/* The boot that the journal's entries belong to: another one has undone what they say. */
-static const char *this_boot(void)
-{
-	static char id[64];
-
-	if (!*id && !knob_read("/proc/sys/kernel/random/boot_id", id, sizeof(id)))
-		run_broken("/proc/sys/kernel/random/boot_id: %s", strerror(errno));
-	return id;
-}
-
 static off_t journal_append(const struct undo_kind *kind, json_t *entry)
 {
 	off_t offset = lseek(journal, 0, SEEK_END);
@@ -122,7 +112,7 @@ static off_t journal_append(const struct undo_kind *kind, json_t *entry)
 	int len;
 
 	json_object_set_new(entry, "kind", json_string(kind->name));
-	json_object_set_new(entry, "boot", json_string(this_boot()));
+	json_object_set_new(entry, "boot", json_string(boot_id()));
 	text = json_dumps(entry, JSON_COMPACT);
 	if (offset < 0 || !text || (len = asprintf(&line, "%s\n", text)) < 0)
 		run_broken("%s/journal.jsonl: cannot be written: %s", run_dir(), strerror(errno));
@@ -214,7 +204,7 @@ static void load_journal(void)
 			undo_kind_find(json_string_value(json_object_get(entry, "kind")));
 		const char *boot = json_string_value(json_object_get(entry, "boot"));
 
-		if (boot && strcmp(boot, this_boot())) {
+		if (boot && strcmp(boot, boot_id())) {
 			json_decref(entry);
 			offset += len;
 			continue;
