@@ -6,12 +6,10 @@
 #include "history/replace.h"
 #include "history/states_report.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <gsl/gsl_errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { EXIT_DONE = 0, EXIT_INPUT = 2 };
 
@@ -45,23 +43,22 @@ static int bad_input(const struct input_error *error)
 	return EXIT_INPUT;
 }
 
-/* Without the file there nothing is known: the first night, or one whose records were cleared. */
+/*
+ * Nothing is known without the file, in the first night or where records were cleared, nor of one that a
+ * power cut emptied: that is said, and must not stop every night to come. What is JSON but no states is
+ * another program's, and an error.
+ */
 static int read_known(struct options *options, struct known_losses *known,
 		      struct input_error *error)
 {
-	struct input in = {.error = error};
-	json_t *root;
 	int result;
 
 	if (!options->previous)
 		return 0;
-	in.file = arena_printf(&options->arena, "%s/states.json", options->previous);
-	if (access(in.file, F_OK) < 0 && errno == ENOENT)
-		return 0;
-	root = input_decode_file(&in);
-	result = root ? known_losses_parse(&options->arena, &in, root, known) : -1;
-	json_decref(root);
-	return result;
+	result = known_losses_read(&options->arena, options->previous, known, error);
+	if (result == KNOWN_NO_JSON)
+		fprintf(stderr, "history: %s; no loss is taken as known\n", error->text);
+	return result < 0 ? -1 : 0;
 }
 
 static int run_states(struct options *options, const char *directory)

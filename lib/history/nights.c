@@ -37,10 +37,48 @@ static int list(struct arena *arena, const char *directory, const char ***names,
 	return 0;
 }
 
+/*
+ * What a night knew when it was judged: of what its own states.json knows all but the losses that it
+ * confirmed itself. So a page says of it what it said, also where the night that confirmed a loss is not
+ * read any more. There need not be one, nor need it be whole: pages of all nights are not refused for
+ * that, and the chain of the nights that are read goes on.
+ */
+static bool read_own(struct arena *arena, const char *directory, const char *date,
+		     struct known_losses *known)
+{
+	struct input_error error = {0};
+	size_t count = 0;
+
+	if (known_losses_read(arena, arena_printf(arena, "%s/%s", directory, date), known,
+			      &error) != KNOWN_READ)
+		return false;
+	for (size_t i = 0; i < known->count; i++) {
+		if (strcmp(known->items[i].since, date) < 0)
+			known->items[count++] = known->items[i];
+	}
+	known->count = count;
+	return true;
+}
+
+/* What the newest night that is not shown knew. */
+static void read_earlier(struct arena *arena, const char *directory, const char *const *names,
+			 size_t left_off, struct known_losses *known)
+{
+	int result = KNOWN_NO_FILE;
+
+	while (left_off-- > 0 && result == KNOWN_NO_FILE) {
+		struct input_error error = {0};
+
+		result = known_losses_read(arena,
+					   arena_printf(arena, "%s/%s", directory, names[left_off]),
+					   known, &error);
+	}
+}
+
 int nights_read(struct arena *arena, const char *directory, struct nights *nights,
 		struct input_error *error)
 {
-	const struct known_losses *known = NULL;
+	struct known_losses before = {.items = NULL};
 	const char **names;
 	size_t count;
 
@@ -50,7 +88,9 @@ int nights_read(struct arena *arena, const char *directory, struct nights *night
 	nights->left_off = count > NIGHTS_MOST ? count - NIGHTS_MOST : 0;
 	nights->nights = arena_alloc(arena, (count + 1) * sizeof(*nights->nights));
 	nights->states = arena_alloc(arena, (count + 1) * sizeof(*nights->states));
+	read_earlier(arena, directory, names, nights->left_off, &before);
 	for (size_t i = nights->left_off; i < count; i++) {
+		struct known_losses own;
 		struct night *night = &nights->nights[nights->count];
 		struct states *states = &nights->states[nights->count];
 		int result = night_read(arena, arena_printf(arena, "%s/%s", directory, names[i]),
@@ -61,8 +101,9 @@ int nights_read(struct arena *arena, const char *directory, struct nights *night
 		/* Taken away between two looks. */
 		if (result)
 			continue;
-		states_build(arena, night, known, states);
-		known = &states->known;
+		states_build(arena, night,
+			     read_own(arena, directory, names[i], &own) ? &own : &before, states);
+		before = states->known;
 		nights->count++;
 	}
 	return 0;

@@ -18,7 +18,8 @@ struct nights {
 
 /*
  * Directories named YYYY-MM-DD that hold a night.json; what is under way or something else is left
- * alone. 0, or -1 with the error recorded. Everything is in the arena.
+ * alone. A night knows the losses that its states.json says it knew, else those of the night before it.
+ * 0, or -1 with the error recorded. Everything is in the arena.
  */
 int nights_read(struct arena *arena, const char *directory, struct nights *nights,
 		struct input_error *error);

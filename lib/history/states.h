@@ -6,6 +6,7 @@
 #ifndef HISTORY_STATES_H
 #define HISTORY_STATES_H
 
+#include "history/known.h"
 #include "history/night.h"
 
 enum claim_condition { CLAIM_KEPT, CLAIM_LOST, CLAIM_NOT_YET, CLAIM_UNKNOWN };
@@ -50,18 +51,6 @@ struct to_confirm {
 	size_t nrows, rows_room;
 };
 
-/* Losses that an earlier night confirmed, against a kernel that tonight is held against as well. */
-struct known_loss {
-	const char *against; /* its commit */
-	const char *label, *since;
-	double most; /* ln, the largest loss that was admitted */
-};
-
-struct known_losses {
-	struct known_loss *items;
-	size_t count, room;
-};
-
 enum outcome { OUTCOME_FINE, OUTCOME_WORSE, OUTCOME_COULD_NOT_RUN, OUTCOME_INCONCLUSIVE };
 extern const char *const outcome_name[OUTCOME_INCONCLUSIVE + 1];
 
@@ -86,10 +75,6 @@ struct states {
 
 void states_build(struct arena *arena, const struct night *night, const struct known_losses *known,
 		  struct states *states);
-
-/* Of a states.json that states_json() wrote. 0, or -1 with the error recorded. */
-int known_losses_parse(struct arena *arena, const struct input *in, json_t *root,
-		       struct known_losses *known);
 
 /* The row with the largest proven loss (by the near end of its interval); NULL: none was judged. */
 const struct compared_row *states_worst(const struct night *night, enum night_kind kind);
