@@ -430,6 +430,17 @@ static const char *alarm_text(struct arena *arena, const struct alarm *alarm)
 			    again);
 }
 
+/* A loss that is not proven may be there all the same: the report says how large it can be. */
+static void widen(struct states *states, const struct alarm *test)
+{
+	double most = compared_most_loss(test->row);
+
+	if (!isfinite(most) || (states->widest && most <= compared_most_loss(states->widest)))
+		return;
+	states->widest = test->row;
+	states->widest_in = test->comparison;
+}
+
 static void build_alarms(struct arena *arena, const struct night *night,
 			 const struct known_losses *known, struct states *states)
 {
@@ -453,6 +464,8 @@ static void build_alarms(struct arena *arena, const struct night *night,
 		if (family.p[i] <= STATES_LEVEL)
 			*ARENA_PUSH(arena, states->alarms, states->nalarms, states->alarms_room) =
 				family.tests[i];
+		else
+			widen(states, &family.tests[i]);
 	}
 	confirm_all(arena, known, states);
 	for (size_t i = 0; i < states->nalarms; i++)
@@ -613,6 +626,11 @@ const struct compared_row *states_worst(const struct night *night, enum night_ki
 			worst = row;
 	}
 	return worst;
+}
+
+double states_admitted(const struct compared_row *row)
+{
+	return compared_worse(row, compared_most_loss(row));
 }
 
 const char *states_headline(struct arena *arena, const struct states *states)

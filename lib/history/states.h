@@ -67,7 +67,10 @@ struct states {
 	size_t count[CLAIM_UNKNOWN + 1]; /* claims by condition */
 	size_t tested;			 /* rows of anchor and last-good that were tested */
 	size_t untested;		 /* .. that could not be, such as one boot a side */
-	struct known_losses known;	 /* for the next night */
+	/* Of those that were tested and are no alarm the row whose interval admits the largest loss. */
+	const struct compared_row *widest; /* NULL: none */
+	const struct night_comparison *widest_in;
+	struct known_losses known; /* for the next night */
 };
 
 /* Tests of one night together err no more often than this. */
@@ -78,6 +81,9 @@ void states_build(struct arena *arena, const struct night *night, const struct k
 
 /* The row with the largest proven loss (by the near end of its interval); NULL: none was judged. */
 const struct compared_row *states_worst(const struct night *night, enum night_kind kind);
+
+/* The end of the row's interval that is the larger loss: ln(after/before), in the row's own direction. */
+double states_admitted(const struct compared_row *row);
 
 /* "3 kept, 1 lost, 1 not yet" */
 const char *states_headline(struct arena *arena, const struct states *states);

@@ -110,10 +110,19 @@ static json_t *known(const struct states *states)
 	return array;
 }
 
+static json_t *not_excluded(const struct states *states)
+{
+	const struct compared_row *row = states->widest;
+
+	return row ? json_pack("{ss ss so}", "comparison", states->widest_in->name, "label",
+			       row->label, "ratio", real(exp(states_admitted(row))))
+		   : json_null();
+}
+
 void states_json(const struct states *states, FILE *out)
 {
 	json_t *root = json_pack(
-		"{si ss ss ss? so so so so so so}", "schema", 1, "date", states->night->date,
+		"{si ss ss ss? so so so so so so so}", "schema", 1, "date", states->night->date,
 		"outcome", outcome_name[states->outcome], "reason", states->reason, "claims",
 		claims(states), "alarms", alarms(states), "confirm", confirm(states), "counts",
 		json_pack("{so so so so so so}", "kept", whole(states->count[CLAIM_KEPT]), "lost",
@@ -121,7 +130,8 @@ void states_json(const struct states *states, FILE *out)
 			  whole(states->count[CLAIM_NOT_YET]), "unknown",
 			  whole(states->count[CLAIM_UNKNOWN]), "rows_tested", whole(states->tested),
 			  "rows_untested", whole(states->untested)),
-		"level", real(STATES_LEVEL), "known", known(states));
+		"level", real(STATES_LEVEL), "not_excluded", not_excluded(states), "known",
+		known(states));
 
 	json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', out);

@@ -2,6 +2,7 @@
 #include "history/states_report.h"
 
 #include "compare/table.h"
+#include "history/amount.h"
 
 #include <math.h>
 
@@ -45,26 +46,13 @@ static void claims(struct arena *arena, const struct states *states, FILE *out)
 	fputc('\n', out);
 }
 
-static void losses(struct arena *arena, const struct states *states, FILE *out)
+static void alarms(struct arena *arena, const struct states *states, FILE *out)
 {
 	static const char *const head[] = {"row", "loss", "state", "p (Holm)"};
 	struct table table = {.arena = arena, .columns = 4, .head = head, .align = "lllr"};
 
-	if (!states->nalarms) {
-		if (states->tested)
-			fprintf(out,
-				"No loss in %zu tests together (Holm, %.0f %%) of rows against the anchor "
-				"and the last good night.\n",
-				states->tested, 100 * STATES_LEVEL);
-		if (states->untested)
-			fprintf(out,
-				"Rows that could not be tested (it takes two boots of each kernel): "
-				"%zu.\n",
-				states->untested);
-		if (states->tested || states->untested)
-			fputc('\n', out);
+	if (!states->nalarms)
 		return;
-	}
 	fputs("### Losses\n\n", out);
 	for (size_t i = 0; i < states->nalarms; i++) {
 		const struct alarm *alarm = &states->alarms[i];
@@ -76,6 +64,41 @@ static void losses(struct arena *arena, const struct states *states, FILE *out)
 	}
 	table_markdown(&table, out);
 	fputc('\n', out);
+}
+
+/*
+ * That no loss was proven does not say that there is none: how large one may be is the end of the widest
+ * interval.
+ */
+static void not_proven(struct arena *arena, const struct states *states, FILE *out)
+{
+	size_t count = states->tested - states->nalarms;
+	const struct compared_row *widest = states->widest;
+
+	if (count) {
+		const char *tests = arena_printf(arena, "%zu test%s", count, count == 1 ? "" : "s");
+
+		if (states->nalarms)
+			tests = count == 1 ? "the other test"
+					   : arena_printf(arena, "the other %zu tests", count);
+		fprintf(out,
+			"No loss above its margin was proven in %s (Holm, %.0f %%) of rows against "
+			"the anchor and the last good night",
+			tests, 100 * STATES_LEVEL);
+		if (widest && compared_most_loss(widest) > 0)
+			fprintf(out, "; up to %s cannot be excluded (90 %% interval of %s, %s)",
+				amount_percent(arena, states_admitted(widest)), widest->label,
+				states->widest_in->name);
+		else if (widest)
+			fputs("; no 90 % interval admits one", out);
+		fputs(".\n", out);
+	}
+	if (states->untested)
+		fprintf(out,
+			"Rows that could not be tested (it takes two boots of each kernel): %zu.\n",
+			states->untested);
+	if (count || states->untested)
+		fputc('\n', out);
 }
 
 static void not_done(const struct states *states, FILE *out)
@@ -108,6 +131,7 @@ void states_markdown(struct arena *arena, const struct states *states, FILE *out
 	if (states->night->state != NIGHT_DONE)
 		return;
 	claims(arena, states, out);
-	losses(arena, states, out);
+	alarms(arena, states, out);
+	not_proven(arena, states, out);
 	not_done(states, out);
 }

@@ -142,6 +142,42 @@ static void test_loss(void **state)
 	arena_free(&arena);
 }
 
+/* The widest of the rows in which no loss was told, towards what is worse for each of them. */
+static void test_admitted(void **state)
+{
+	struct arena arena = {0};
+	struct compared_row rows[] = {row_of(1000, 1010, 4e-4), row_of(1000, 1060, .34),
+				      row_of(5000, 5000, .36), row_of(1000, 500, 1e-3)};
+	struct night night;
+	struct states states;
+
+	(void)state;
+	states = states_of(&arena, &night, rows, 2);
+	assert_int_equal(states.nalarms, 1);
+	assert_ptr_equal(states.widest, &rows[1]);
+	assert_string_equal(states.widest_in->name, "anchor");
+	assert_true(fabs(states_admitted(&rows[1]) - (log(1.06) + .34)) < 1e-12);
+	assert_int_equal(states.outcome, OUTCOME_INCONCLUSIVE);
+	/* +48.9 % against +43.3 %; where more is better -39.3 %, a factor of 1.65, is the larger. */
+	states = states_of(&arena, &night, rows + 1, 2);
+	assert_ptr_equal(states.widest, &rows[1]);
+	rows[2].better = COMPARED_HIGHER;
+	rows[2].low = -.5;
+	states = states_of(&arena, &night, rows + 1, 2);
+	assert_ptr_equal(states.widest, &rows[2]);
+	assert_true(fabs(states_admitted(&rows[2]) + .5) < 1e-12);
+	assert_int_equal(states.outcome, OUTCOME_FINE);
+	/* A row that gained is not left out: it says that there is no loss. */
+	states = states_of(&arena, &night, rows + 3, 1);
+	assert_ptr_equal(states.widest, &rows[3]);
+	assert_true(compared_most_loss(states.widest) < 0);
+	rows[3].high = NAN;
+	assert_null(states_of(&arena, &night, rows + 3, 1).widest);
+	rows[3].gates = false;
+	assert_null(states_of(&arena, &night, rows + 3, 1).widest);
+	arena_free(&arena);
+}
+
 /* Noise within the margins stays in the middle; a missing night is a dot. */
 static void test_sparkline(void **state)
 {
@@ -192,7 +228,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_date),  cmocka_unit_test(test_amount),
 		cmocka_unit_test(test_loss),  cmocka_unit_test(test_sparkline),
-		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_units), cmocka_unit_test(test_admitted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
