@@ -584,6 +584,9 @@ static const char *why_open(struct arena *arena, const struct states *states)
 		return "nothing was compared";
 	if (!states->tested && states->untested)
 		return "no row can be tested: it takes two boots of each kernel";
+	if (!states->tested &&
+	    (night_comparison(night, KIND_ANCHOR) || night_comparison(night, KIND_LAST_GOOD)))
+		return "no row was measured that could be tested for a loss";
 	return NULL;
 }
 
