@@ -250,6 +250,12 @@ static int read_files(struct arena *arena, const char *directory,
 	return 0;
 }
 
+/* What old nights gave up is not linked. */
+static const char *still_there(struct arena *arena, const char *directory, const char *path)
+{
+	return path && !access(arena_printf(arena, "%s/%s", directory, path), F_OK) ? path : NULL;
+}
+
 int night_read(struct arena *arena, const char *directory, struct night *night,
 	       struct input_error *error)
 {
@@ -274,6 +280,8 @@ int night_read(struct arena *arena, const char *directory, struct night *night,
 	if (night_is_date(name) && strcmp(name, night->date) != 0)
 		return input_failf(&in, "date", "the date that the directory is named after",
 				   "the string \"%s\"", night->date);
+	night->report = still_there(arena, directory, night->report);
+	night->consoles = still_there(arena, directory, night->consoles);
 	for (size_t i = 0; i < night->ncomparisons; i++) {
 		if (read_files(arena, directory, &night->comparisons[i], error) < 0)
 			return -1;

@@ -71,7 +71,8 @@ bool night_is_date(const char *text);
 int night_parse(struct arena *arena, const struct input *in, json_t *root, struct night *night);
 /*
  * The night in directory, with its comparisons. 1: there is no night.json, the night is under way;
- * 0; -1 with the error recorded. Everything is in the arena.
+ * 0; -1 with the error recorded. Everything is in the arena. A report or consoles that are not there, such
+ * as records that were removed, are NULL.
  */
 int night_read(struct arena *arena, const char *directory, struct night *night,
 	       struct input_error *error);

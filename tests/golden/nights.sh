@@ -36,11 +36,12 @@ comparison() {
 		 state: "done", reason: null}'
 }
 
-# night NIGHT COMPARISON..: night.json of a night that is done
+# night NIGHT COMPARISON..: night.json of a night that is done, and its report
 night() {
 	local night=$1
 	shift
 	mkdir -p "$night"
+	echo "# $(basename "$night")" >"$night/report.md"
 	printf '%s\n' "$@" | jq -s --arg date "$(basename "$night")" '
 		def kernel(ref; day): {ref: ref, commit: (day | gsub("-"; "") | . + "c0ffee"),
 			release: "6.12.117", describe: ("v6.12-" + day)};
