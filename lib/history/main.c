@@ -160,8 +160,7 @@ static int run_export(struct options *options, const char *directory)
 	left_out = export->write(&options->arena, &trends, stdout);
 	if (left_out)
 		fprintf(stderr,
-			"history: nights left out, since they did not measure every row of the newest: "
-			"%zu\n",
+			"history: nights left out, since they did not measure every column: %zu\n",
 			left_out);
 	return EXIT_DONE;
 }
