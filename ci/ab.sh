@@ -89,7 +89,13 @@ if [ -z "$SCALE" ]; then
 fi
 $SETTLE || LOOKS=1
 
-trap end_child EXIT
+# shellcheck disable=SC2317
+finish() {
+	local status=$?
+	end_child
+	unconcluded "$status"
+}
+trap finish EXIT
 trap 'say "stopped; the same command goes on from here"; exit 130' INT
 trap 'say "stopped; the same command goes on from here"; exit 143' TERM HUP
 
@@ -213,4 +219,4 @@ done
 "${COMPARE[@]}" --format json "$OUT/$LABEL_A" "$OUT/$LABEL_B" >"$OUT/compare.json.new" 2>/dev/null || true
 mv "$OUT/compare.json.new" "$OUT/compare.json"
 cat "$OUT/report.md"
-exit "$VERDICT"
+conclude "$VERDICT"

@@ -95,8 +95,10 @@ fi
 STAGE=''
 # shellcheck disable=SC2317
 finish() {
+	local status=$?
 	end_child
 	[ -z "$STAGE" ] || rm -rf "$STAGE"
+	unconcluded "$status"
 }
 trap finish EXIT
 trap 'say "stopped; the same command goes on from here"; exit 130' INT
@@ -131,6 +133,8 @@ tree merge-base --is-ancestor "$GOOD" "$BAD" || {
 
 # Oldest first. Without GOOD in it a commit lacks more than what is looked for.
 mapfile -t HISTORY < <(tree rev-list --reverse --topo-order --parents "${FIRST[@]}" --ancestry-path "$GOOD..$BAD")
+[ ${#HISTORY[@]} -gt 0 ] ||
+	die "--first-parent: expected GOOD (${GOOD:0:12}) among the first parents of BAD, found it on a branch that was merged" 2
 ALL=$(tree rev-list --count "${FIRST[@]}" "$GOOD..$BAD")
 [ ${#HISTORY[@]} -le 20000 ] || die "${#HISTORY[@]} commits are too many: at most 20000" 2
 
@@ -159,7 +163,8 @@ RANGE=$OUT/${GOOD:0:12}..${BAD:0:12}-$METRIC-${THRESHOLD%\%}${FIRST:+-first-pare
 mkdir -p "$OUT/kernels" || die "cannot make $OUT" 2
 exec {LOCK}>"$OUT/.lock"
 flock -n "$LOCK" || die "another bisection of this figure runs in $OUT" 2
-! $FRESH || rm -rf "$RANGE" "$OUT/kernels"
+# What other ranges know of these kernels goes with them.
+! $FRESH || rm -rf "$OUT/kernels" "$OUT"/*..*
 mkdir -p "$RANGE" "$OUT/kernels"
 STATE=$RANGE/state.json
 
@@ -215,12 +220,12 @@ mv "$RANGE/report.md.new" "$RANGE/report.md"
 cat "$RANGE/report.md"
 say "in $RANGE"
 case $VERDICT in
-found) exit 0 ;;
-'no difference') exit 1 ;;
+found) conclude 0 ;;
+'no difference') conclude 1 ;;
 'end failed')
 	# The same command tries it again.
 	change '.log |= map(select(.skipped | not))'
 	exit 125
 	;;
-*) exit 3 ;;
+*) conclude 3 ;;
 esac

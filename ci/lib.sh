@@ -80,6 +80,17 @@ end_child() {
 	clear_progress
 }
 
+# conclude STATUS: a script's way out where 1 and 3 are verdicts. In its EXIT trap, with the status as it
+# came, unconcluded: a command that failed under set -e, a full disk say, concluded nothing, and is 2.
+CONCLUDED=
+conclude() {
+	CONCLUDED=$1
+	exit "$1"
+}
+unconcluded() { # STATUS
+	case $1 in 0 | 125 | 130 | 143 | "$CONCLUDED") ;; *) exit 2 ;; esac
+}
+
 # What boots a kernel where nobody says.
 default_engine() {
 	if [ -w /dev/kvm ]; then echo kvm; else echo icount; fi

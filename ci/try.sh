@@ -75,8 +75,10 @@ fi
 SCRATCH=$(mktemp -d)
 # shellcheck disable=SC2317
 finish() {
+	local status=$?
 	end_child
 	rm -rf "$SCRATCH"
+	unconcluded "$status"
 }
 trap finish EXIT
 trap 'exit 130' INT
@@ -360,4 +362,4 @@ GATED=0
 gate || GATED=$?
 BASE_NAME=$(base_name)
 reply | tee "$OUT/reply"
-exit "$GATED"
+conclude "$GATED"
