@@ -92,12 +92,22 @@ dir_of() {
 	printf '%s/boots/%02d-%s' "$OUT" "$1" "$(label_of "$1")"
 }
 
-# Records of a boot that was not finished do not count: the boot is done again.
-forget() {
-	local dir=$1 label=$2 id
-	id=$(jq -r .boot "$dir/share/exit.json" 2>/dev/null || true)
-	[ -z "$id" ] || rm -f "$OUT/$label/$id".*
-	rm -rf "$dir"
+# finished DIR: this boot is done, and its records are what they were then; after a power cut they may not be.
+finished() {
+	local name=${1##*/}
+	[ -s "$1/done" ] && (cd "$OUT/${name#*-}" && sha256sum --check --status "$1/done") 2>/dev/null
+}
+
+# Records of boots that were not finished do not count: these are done again.
+forget_unfinished() {
+	local dir file label
+	for dir in "$OUT"/boots/*; do ! finished "$dir" || cat "$dir/done"; done | sed 's/^[^ ]* .//' >"$OUT/finished"
+	for label in "${LABELS[@]}"; do
+		for file in "$OUT/$label"/*.jsonl "$OUT/$label"/*.env.json; do
+			[ ! -e "$file" ] || grep -qxF -- "${file##*/}" "$OUT/finished" || rm "$file"
+		done
+	done
+	rm "$OUT/finished"
 }
 
 # Seconds that the boots not yet done will take, from those done: $1 of them are left.
@@ -115,7 +125,7 @@ time_left() {
 start_boot() {
 	local n=$1 label dir path=()
 	label=$(label_of "$n") dir=$(dir_of "$n")
-	[ ! -e "$dir" ] || forget "$dir" "$label"
+	rm -rf "$dir"
 	mkdir -p "$dir"
 	! $CODE_PATH || [ "$n" -gt ${#LABELS[@]} ] || path=(--code-path)
 	spawn TERM "$CI/boot.sh" --kernel "${IMAGES[$(kernel_of "$n")]}" "${BOOT_ARGS[@]}" --results "$OUT" \
@@ -136,7 +146,7 @@ end_boot() {
 	1) say "boot $n ($label): some runs failed: see $dir/output" ;;
 	*) broken "$n" "$label" "$dir" "$status" && return ;;
 	esac
-	touch "$dir/done"
+	(cd "$OUT/$label" && sha256sum -- "$(jq -r .boot "$dir/share/exit.json")".*) >"$dir/done"
 	SPENT=$((SPENT + took)) DONE_HERE=$((DONE_HERE + 1))
 	say "boot $n of $TOTAL ($label): $(clock "$took"), $(time_left "$2")"
 }
@@ -159,7 +169,8 @@ broken() {
 # Do the boots 1..TOTAL that are not done yet, JOBS at a time.
 boot_all() {
 	local todo=() n
-	for ((n = 1; n <= TOTAL; n++)); do [ -e "$(dir_of "$n")/done" ] || todo+=("$n"); done
+	forget_unfinished
+	for ((n = 1; n <= TOTAL; n++)); do finished "$(dir_of "$n")" || todo+=("$n"); done
 	while [ ${#todo[@]} -gt 0 ] || [ ${#RUNNING[@]} -gt 0 ]; do
 		while [ ${#todo[@]} -gt 0 ] && [ ${#RUNNING[@]} -lt "$JOBS" ]; do
 			[ -n "${BROKEN[$(label_of "${todo[0]}")]:-}" ] || start_boot "${todo[0]}"

@@ -100,7 +100,7 @@ find_source() {
 # A tree or a ref becomes a git tree object. The user's repository is only read: the index and the
 # new objects live in a repository of our own that borrows its objects.
 find_tree() {
-	local dir=$1 ref=$2 common version
+	local dir=$1 ref=$2 common version index
 	GITDIR=$CACHE/git/$(key <<<"$dir")
 	[ -d "$GITDIR" ] || git init -q --bare "$GITDIR"
 	if common=$(git -C "$dir" rev-parse --git-common-dir 2>/dev/null) &&
@@ -116,8 +116,13 @@ find_tree() {
 			die "--source $SOURCE: it is not a kernel source tree (no Kbuild)" 2
 	else
 		say "reading $dir"
-		TREE=$(cd "$dir" && export GIT_DIR=$GITDIR GIT_WORK_TREE=$dir &&
+		# In an index of this build: one that is killed leaves no lock to the next.
+		index=$GITDIR/index.$$
+		CLEAN+=("$index" "$index.lock")
+		cp "$GITDIR/index" "$index" 2>/dev/null || true
+		TREE=$(cd "$dir" && export GIT_DIR=$GITDIR GIT_WORK_TREE=$dir GIT_INDEX_FILE=$index &&
 			git add -A . && git write-tree) || die "cannot read the source tree $dir"
+		mv "$index" "$GITDIR/index"
 	fi
 	SOURCE_ID=$TREE
 	SOURCE_NAME="$dir${ref:+@$ref}"
@@ -135,6 +140,8 @@ put_source() {
 	local unpacked
 	if [ -n "${TREE:-}" ]; then
 		mkdir -p "$TREE_DIR"
+		# TREE_DIR is ours alone by now: whoever locked its index is gone.
+		rm -f "$TREE_DIR.index.lock"
 		in_tree git read-tree --reset -u "$TREE" || die "cannot check out $SOURCE_NAME"
 	elif [ ! -d "$TREE_DIR" ]; then
 		unpacked=$(pristine)
