@@ -6,17 +6,17 @@
 set -eu
 
 # Build and run; tests and lint; kernels and guests (make ab).
-build='gcc make pkg-config libjansson-dev zlib1g-dev libgsl-dev libfuse3-dev libyaml-dev'
+build='ca-certificates gcc git make pkg-config libjansson-dev zlib1g-dev libgsl-dev libfuse3-dev libyaml-dev'
 run='jq stress-ng fio numactl util-linux fuse3 e2fsprogs xfsprogs'
 tests='libcmocka-dev shellcheck cppcheck clang-format clang libclang-rt-dev strace procps python3
 	yamllint mandoc rsync locales'
 kernels='qemu-system-x86 linux-source flex bison bc libelf-dev libssl-dev xz-utils patch cpio gnuplot-nox'
 
-fedora='gcc make pkgconf jansson-devel zlib-devel gsl-devel fuse3-devel libyaml-devel jq stress-ng fio numactl
+fedora='gcc git make pkgconf jansson-devel zlib-devel gsl-devel fuse3-devel libyaml-devel jq stress-ng fio numactl
 	util-linux fuse3 e2fsprogs xfsprogs perf libcmocka-devel ShellCheck cppcheck clang-tools-extra
 	clang compiler-rt strace procps-ng python3 yamllint mandoc rsync qemu-system-x86 kernel-devel flex bison bc
 	elfutils-libelf-devel openssl-devel xz patch cpio gnuplot'
-suse='gcc make pkgconf libjansson-devel zlib-devel gsl-devel fuse3-devel libyaml-devel jq stress-ng fio numactl
+suse='gcc git make pkgconf libjansson-devel zlib-devel gsl-devel fuse3-devel libyaml-devel jq stress-ng fio numactl
 	util-linux fuse3 e2fsprogs xfsprogs perf libcmocka-devel ShellCheck cppcheck clang-tools
 	clang strace procps python3 yamllint mandoc rsync qemu-x86 kernel-source flex bison bc libelf-devel
 	libopenssl-devel xz patch cpio gnuplot'
