@@ -14,8 +14,10 @@ set -euo pipefail
 
 # shellcheck disable=SC2317
 finish() {
+	local status=$?
 	end_child
 	rm -rf "${SCRATCH:-}"
+	unconcluded "$status"
 }
 trap finish EXIT
 trap 'say "stopped; the same command goes on from here"; exit 130' INT
@@ -24,9 +26,15 @@ SCRATCH=$(mktemp -d)
 
 # --- which night ------------------------------------------------------------------------------
 
-# put FILE: stdin, whole or not at all.
+# put FILE: stdin, whole or not at all, also when the power goes.
 put() {
-	cat >"$1.new" && mv "$1.new" "$1"
+	cat >"$1.new"
+	place "$1"
+}
+
+place() { # FILE: its .new takes its place
+	sync "$1.new"
+	mv "$1.new" "$1"
 }
 
 # The nights that are ours, newest first: by name, by kind and by the mark in them.
@@ -45,27 +53,20 @@ earlier() {
 	done
 }
 
-# Which it is, MINE; one that was stopped goes before tonight's, which then follows it.
+# What a killed night started needs a moment to end; it holds the lock until then.
+take_lock() {
+	exec {LOCK}>>"$RESULTS/.lock"
+	flock -w 10 "$LOCK" || die "another night runs in $RESULTS" 2
+}
+
+# Which it is: MINE.
 choose_night() {
-	local date
 	RESULTS=${WANT[results]:-$REPO/results/nightly} MARK=.before-after-nightly
 	mkdir -p "$RESULTS" || die "cannot make $RESULTS" 2
 	RESULTS=$(cd "$RESULTS" && pwd)
 	MIRROR=$CACHE/mirrors/$(key <<<"$URL") OURS=refs/before-after/$(key <<<"$RESULTS")
-	exec {LOCK}>>"$RESULTS/.lock"
-	# What a killed night started needs a moment to end; it holds the lock until then.
-	flock -w 10 "$LOCK" || die "another night runs in $RESULTS" 2
-	DATE=${WANT[date]:-$(date -u +%F)} NEXT=false
-	if [ -z "${WANT[date]:-}" ] && ! $FRESH; then
-		for date in $(nights); do
-			if [[ $date < $DATE ]] && [ -e "$RESULTS/$date/plan.json" ] &&
-				[ ! -e "$RESULTS/$date/states.json" ]; then
-				say "$date was stopped: it is taken up first"
-				DATE=$date NEXT=true
-				break
-			fi
-		done
-	fi
+	take_lock
+	DATE=${WANT[date]:-$(date -u +%F)}
 	MINE=$RESULTS/$DATE
 	if [ -e "$MINE" ] && [ ! -f "$MINE/$MARK" ]; then die "$MINE: expected a night of ours, found no $MARK in it" 2; fi
 }
@@ -73,6 +74,40 @@ choose_night() {
 # A night that is done stays as it is; one that could not run is tried again.
 already_done() {
 	! $FRESH && [ -e "$MINE/states.json" ] && jq -e '.state == "done"' "$MINE/night.json" >/dev/null
+}
+
+# Nights of before that were stopped go first, each with a script of its own: whatever comes of it, tonight's
+# follows. What can no longer be what it was begun as stays stopped, and so does what ends by itself.
+take_up_stopped() {
+	local date status
+	[ -z "${WANT[date]:-}" ] && ! $FRESH || return 0
+	for date in $(nights | sort); do
+		if [[ ! $date < $DATE ]] || [ ! -e "$RESULTS/$date/plan.json" ] || [ -e "$RESULTS/$date/states.json" ]; then
+			continue
+		fi
+		if ! begun_alike "$RESULTS/$date"; then
+			stopped "$date" 'the programs or the settings were changed before it was done'
+			continue
+		fi
+		say "$date was stopped: it is taken up first"
+		exec {LOCK}>&-
+		rm -f "$SCRATCH/why"
+		spawn TERM env BEFORE_AFTER_WHY="$SCRATCH/why" "$0" "${ARGS[@]}" --date "$date"
+		status=0
+		wait "$CHILD" || status=$?
+		CHILD=
+		take_lock
+		[ "$status" -ne 1 ] || EARLIER_WORSE=true
+		case $status in 130 | 143) exit "$status" ;; esac
+		[ -e "$RESULTS/$date/states.json" ] ||
+			stopped "$date" "$(cat "$SCRATCH/why" 2>/dev/null || echo "ci/nightly.sh ended with $status")"
+	done
+}
+
+# A night that will not be done is reported as it is.
+stopped() { # DATE WHY
+	local DATE=$1 MINE=$RESULTS/$1
+	without_kernels stopped "$2"
 }
 
 # --- boots ------------------------------------------------------------------------------------
@@ -147,7 +182,7 @@ compare_into() {
 	local tables=$CLAIM
 	case $KIND in anchor | last-good) tables=all ;; esac
 	compare "$2" "$tables" json >"$MINE/$1.new" || return
-	mv "$MINE/$1.new" "$MINE/$1"
+	place "$MINE/$1"
 }
 
 # One of HELD as night.json has it; its numbers in compare-NAME.json.
@@ -232,24 +267,28 @@ publish() {
 	judge
 	[ "$1" = again ] || confirm
 	report | put "$MINE/report.md"
-	mv "$MINE/states.json.new" "$MINE/states.json"
+	place "$MINE/states.json"
 	show
 }
 
 # What follows from the night for all of them; the same again does no harm.
 show() {
-	"$REPO/build/history" index "$RESULTS" || die "build/history cannot write the index of $RESULTS" 2
 	retire
+	"$REPO/build/history" index "$RESULTS" || die "build/history cannot write the index of $RESULTS" 2
 	cat "$MINE/report.md"
 }
 
 # A night without a kernel to compare is a night too.
-give_up() {
+without_kernels() { # STATE WHY
 	say "$DATE: $1: $2"
 	HELD=()
 	night "$1" "$2"
 	publish again
-	exit "$OUTCOME"
+}
+
+give_up() {
+	without_kernels "$@"
+	conclude "$OUTCOME"
 }
 
 # Everything in one of our nights but the mark.
@@ -257,10 +296,13 @@ empty() {
 	find "$1" -mindepth 1 ! -name "$MARK" -delete
 }
 
+# The night whose kernel tonight was held against stays: a loss since is told by it.
 retire() {
-	local n=0 date
+	local n=0 date good
+	good=$(jq -r '.last_good.date // ""' "$MINE/night.json")
 	for date in $(nights); do
 		n=$((n + 1))
+		[ "$date" != "$good" ] || continue
 		if [ "$n" -gt "${WANT[keep]:-30}" ]; then
 			rm -rf "${RESULTS:?}/$date"/{records,confirm}
 			in_mirror update-ref -d "$OURS/$date" 2>/dev/null || true
@@ -273,9 +315,11 @@ retire() {
 	done
 }
 
+EARLIER_WORSE=false
 choose_night
+take_up_stopped
 if already_done; then
-	say "$DATE is done"
+	say "$DATE is done$(begun_alike "$MINE" || echo ', with other settings or programs than these: --fresh does it again')"
 	judge
 	rm "$MINE/states.json.new"
 	show
@@ -292,9 +336,5 @@ else
 	night 'done' '' "${COMPARED[@]}"
 	publish first
 fi
-if $NEXT; then
-	finish
-	exec {LOCK}>&-
-	exec "$0" "${ARGS[@]}"
-fi
-exit "$OUTCOME"
+if $EARLIER_WORSE && [ "$OUTCOME" -ne 2 ]; then OUTCOME=1; fi
+conclude "$OUTCOME"

@@ -8,10 +8,11 @@ in_mirror() {
 	git --git-dir="$MIRROR" "$@"
 }
 
-# fetch REF NAME: keep what REF is now as NAME; a fetch that fails ends the night.
+# fetch REF NAME: keep what REF is now as NAME; a fetch that fails ends the night. What git would do in the
+# background afterwards would hold the night's lock.
 fetch() {
 	local start=$SECONDS
-	spawn TERM git --git-dir="$MIRROR" fetch -q --no-tags "$URL" "+$1:$OURS/$2" \
+	spawn TERM git --git-dir="$MIRROR" -c gc.auto=0 -c maintenance.auto=false fetch -q --no-tags "$URL" "+$1:$OURS/$2" \
 		'+refs/tags/v*:refs/tags/v*' 2>"$SCRATCH/fetch"
 	while kill -0 "$CHILD" 2>/dev/null; do
 		[ ! -t 2 ] || progress "fetching $1: $(clock $((SECONDS - start)))," \
@@ -32,12 +33,13 @@ facts() {
 		'{ref: $ref, commit: $commit, release: null, describe: $describe}'
 }
 
-# The kernel of the newest earlier night that did not get worse against its own last good one, or null.
+# The kernel of the newest earlier night that was held against its own last good one and showed no loss, or
+# null. A loss that was only suspected is none that is gone, and what was not compared tells nothing.
 last_good() {
 	local date
 	for date in $(earlier); do
-		if jq -es '.[0].state == "done" and all(.[1].alarms[];
-				.comparison != "last-good" or (.state | IN("confirmed", "standing") | not))' \
+		if jq -es '.[0].state == "done" and all(.[0].comparisons[]; .kind != "last-good" or .state == "done") and
+				all(.[1].alarms[]; .comparison != "last-good" or .state == "dismissed")' \
 			"$RESULTS/$date"/{night,states}.json >/dev/null; then
 			jq --arg date "$date" '.kernel + {date: $date}' "$RESULTS/$date/night.json"
 			return
@@ -66,14 +68,21 @@ find_anchor() {
 	ANCHOR=$(facts "$ref" anchor)
 }
 
+# Everything that a night's boots depend on but the commits.
+settings() {
+	jq -n '$ARGS.positional' --args -- "$(programs_key)" \
+		"$(find "${SERIES[@]}" "$TREATMENTS" "$CI/kernel" -maxdepth 1 -type f -print0 | sort -z | xargs -0r cat | key)" \
+		"$URL" "$REF" "${WANT[anchor]:-}" "${WANT[good]:-}" "${BOOT_ARGS[@]}" "${COMMON[@]}" "${RUN[@]}" "${SERIES[@]}"
+}
+
+begun_alike() { # NIGHT
+	jq -e --argjson settings "$(settings)" '.settings == $settings' "$1/plan.json" >/dev/null 2>&1
+}
+
 # What this night is about, fixed before anything is built: plan.json. Of a night that goes on it is there.
 plan() {
-	local settings good=null
-	settings=$(jq -n '$ARGS.positional' --args -- "$(programs_key)" \
-		"$(cat "${SERIES[@]}" "$TREATMENTS"/* "$CI"/kernel/*.config | key)" "$URL" "$REF" \
-		"${WANT[anchor]:-}" "${WANT[good]:-}" "${BOOT_ARGS[@]}" "${COMMON[@]}" "${RUN[@]}" "${SERIES[@]}")
-	if ! $FRESH && jq -e --argjson settings "$settings" '.settings == $settings' \
-		"$MINE/plan.json" >/dev/null 2>&1; then
+	local good=null commit
+	if ! $FRESH && begun_alike "$MINE"; then
 		say "$DATE goes on"
 		return
 	fi
@@ -88,10 +97,15 @@ plan() {
 		good=$(facts "${WANT[good]}" good | jq '. + {date: null}')
 	else
 		good=$(last_good)
-		[ "$good" = null ] || in_mirror update-ref "$OURS/good" "$(jq -r .commit <<<"$good")"
+		commit=$(jq -r '.commit // ""' <<<"$good")
+		# A mirror that was removed may no longer get it from a branch that was rebased: the night says so.
+		if [ -n "$commit" ] && { in_mirror cat-file -e "$commit^{commit}" ||
+			in_mirror fetch -q --no-tags "$URL" "$commit"; } 2>/dev/null; then
+			in_mirror update-ref "$OURS/good" "$commit"
+		fi
 	fi
 	find_anchor
-	jq -n --argjson settings "$settings" --arg started "$STARTED" --argjson kernel "$(facts "$REF" "$DATE")" \
+	jq -n --argjson settings "$(settings)" --arg started "$STARTED" --argjson kernel "$(facts "$REF" "$DATE")" \
 		--argjson good "$good" --argjson anchor "$ANCHOR" '{schema: 1, settings: $settings,
 		  started: $started, kernel: $kernel, last_good: $good, anchor: $anchor}' | put "$MINE/plan.json"
 }
@@ -100,6 +114,7 @@ plan() {
 declare -A IMAGE=() STATE=() WHY=()
 kernel() {
 	local role=$1 status=0
+	rm -f "$SCRATCH/why"
 	spawn TERM env BEFORE_AFTER_WHY="$SCRATCH/why" "$CI/build-kernel.sh" --source "$MIRROR@$2" \
 		--engine "$ENGINE" ${3:+--patch "$3"} >"$SCRATCH/image"
 	wait "$CHILD" || status=$?
@@ -119,6 +134,23 @@ held() {
 	HELD+=("$(printf '%s\037' "$@")")
 }
 
+# unique NAME: sets NAME to it, or to it with a number where another comparison would have the same files.
+unique() {
+	local held other n=1 name=$1 wanted=$1
+	while :; do
+		for held in "${HELD[@]}"; do
+			parts "$held"
+			other=${NAME//[^A-Za-z0-9._-]/-}
+			if [ "$other" = "${name//[^A-Za-z0-9._-]/-}" ]; then
+				n=$((n + 1)) name=$wanted-$n
+				continue 2
+			fi
+		done
+		NAME=$name
+		return
+	done
+}
+
 parts() { # ONE OF HELD
 	IFS=$'\037' read -r KIND NAME CLAIM BEFORE AFTER _ <<<"$1"
 }
@@ -128,6 +160,7 @@ parts() { # ONE OF HELD
 treatments() {
 	local commit=$1 version=$2 file name pattern claim role cases
 	for file in "$TREATMENTS"/*.json; do
+		[ -e "$file" ] || continue
 		name=$(basename "$file" .json)
 		pattern=${name%%-*}
 		# shellcheck disable=SC2053
@@ -167,12 +200,16 @@ run_any() { # CASES
 series() {
 	local commit=$1 file name claims claim role
 	for file in "${SERIES[@]}"; do
-		name=$(basename "$file") role=with-${name//[^A-Za-z0-9._-]/-}
+		unique "$(basename "$file")"
+		name=$NAME role=with-${NAME//[^A-Za-z0-9._-]/-}
 		kernel "$role" "$commit" "$file"
 		subjects "$file" "$SCRATCH/mails.$role" >"$SCRATCH/subjects" || true
 		mapfile -t claims < <(named_claims "$file" "$SCRATCH/subjects")
 		held series "$name" "${claims[0]:-}" tonight "$role"
-		for claim in "${claims[@]:1}"; do held series "$name, $claim" "$claim" tonight "$role"; done
+		for claim in "${claims[@]:1}"; do
+			unique "$name, $claim"
+			held series "$NAME" "$claim" tonight "$role"
+		done
 	done
 }
 

@@ -21,8 +21,9 @@ here goes before it.
   --results DIR      default results/nightly
   --keep N           nights whose records and consoles stay (default 30)
   --keep-nights N    nights that stay at all (default: all; history is made of them)
-  --boots N --jobs N --engine NAME --cpus N --memory SIZE --swap SIZE --timeout SECONDS
-  --boot-timeout SECONDS    as ci/boots.sh
+  --engine NAME      default icount: a claim is then kept or lost whatever else the machine does
+  --boots N --jobs N --cpus N --memory SIZE --swap SIZE --timeout SECONDS --boot-timeout SECONDS
+                     as ci/boots.sh
   --runs N --scale SCALE    as run.sh (default 3; smoke under icount, else quick)
   --fresh            begin this night again
 Stopped anywhere, kill -9 included, the same command goes on. Exit: 0 fine, 1 worse, 2 it could not run,
@@ -90,7 +91,7 @@ need git jq flock
 for f in build/compare build/history build/ci/init; do
 	[ -x "$REPO/$f" ] || die "$f is not built: make" 2
 done
-URL=${WANT[git]} REF=${WANT[ref]:-mm-unstable} ENGINE=${WANT[engine]:-$(default_engine)}
+URL=${WANT[git]} REF=${WANT[ref]:-mm-unstable} ENGINE=${WANT[engine]:-icount}
 [ ! -d "$URL" ] || URL=$(realpath "$URL")
 TREATMENTS=$(realpath "${WANT[treatments]:-$CI/treatments}")
 SCALE=${WANT[scale]:-$([ "$ENGINE" = icount ] && echo smoke || echo quick)}

@@ -88,7 +88,7 @@ patches() {
 # start DATE COMMIT [OPTION..]: tonight mm-unstable is COMMIT. Becomes ci/nightly.sh, whose nights are in IN.
 start() {
 	git -C "$LINUX" update-ref refs/heads/mm-unstable "$2"
-	exec "$NIGHTLY" --git "$LINUX" --anchor v6.12 --treatments "$SCRATCH/undo" --engine icount --boot-timeout 600 \
+	exec "$NIGHTLY" --git "$LINUX" --anchor v6.12 --treatments "${USES:-$SCRATCH/undo}" --engine icount --boot-timeout 600 \
 		--run '--case shmem-truncate --variant op=punch,folio=4k' --results "${IN:-$NIGHTS}" --date "$1" "${@:3}"
 }
 
@@ -150,6 +150,8 @@ still_lost() {
 
 index() {
 	local date
+	# For a look at what was printed.
+	cat "$NIGHTS"/{index.md,trends.md,2026-03-06/report.md} >"$REPO/build/nightly${MODE:+-$MODE}.md"
 	cat "$NIGHTS"/{index,trends}.md
 	for date in "${SEEDS[@]}" 2026-03-0{5,6,7}; do grep -q "^| $date .*report" "$NIGHTS/index.md"; done
 	grep -q '^| 2026-03-06 .*worse.*| 0 of 1 ' "$NIGHTS/index.md"
@@ -178,7 +180,7 @@ gist() {
 }
 
 whole() { # DIR: nothing in it is half written
-	find "$1" -name '*.json' -not -path '*/share/*' -print0 | xargs -0r jq empty
+	find "$1" -name '*.json' -not -path '*/share/*' -print0 | xargs -0rn 1 jq -e . >/dev/null
 }
 
 # Killed at ten moments of a night, the build of its kernel included, and started again each time.
@@ -255,12 +257,121 @@ retired() {
 	touch "$SCRATCH/elsewhere/.before-after-nightly"
 	ln -s "$SCRATCH/elsewhere" "$NIGHTS/2026-01-02"
 	night 1 2026-03-07 "$OTHER" --keep 2 --keep-nights 4
-	[ -d "$NIGHTS/2026-03-07/records" ] && [ -d "$NIGHTS/2026-03-06/records" ] && [ ! -e "$NIGHTS/2026-03-05/records" ]
+	[ -d "$NIGHTS/2026-03-07/records" ] && [ -d "$NIGHTS/2026-03-06/records" ] && [ ! -e "$NIGHTS/2026-03-04/records" ]
 	[ -s "$NIGHTS/2026-03-05/night.json" ] && [ ! -e "$NIGHTS/2026-03-03" ]
 	[ -d "$NIGHTS/2026-01-01/records" ] && [ -L "$NIGHTS/2026-01-02" ] && [ -d "$SCRATCH/elsewhere/records" ]
 }
 
-case ${1:-} in
+# --- what must not be forgotten: with stand-ins ---------------------------------------------------
+
+# Without what undoes the gain only the last good night's kernel tells a loss.
+bare() { # STATUS DATE COMMIT [OPTION..]
+	mkdir -p "$SCRATCH/none"
+	USES=$SCRATCH/none night "$@"
+}
+
+# A night in which the last good kernel did not boot, or the fresh boots did not, is no good night.
+untold() {
+	NIGHTS=$SCRATCH/untold
+	bare 0 2026-03-01 "$GAIN"
+	FAKE_PANIC='/last-good$' bare 3 2026-03-02 "$LOST"
+	says 2026-03-02/night.json 'any(.comparisons[]; .kind == "last-good" and .state == "boot-failed")'
+	FAKE_PANIC='/confirm/' bare 3 2026-03-03 "$LOST"
+	says 2026-03-03/states.json 'any(.alarms[]; .comparison == "last-good" and .state == "suspected")'
+	bare 1 2026-03-04 "$LOST" --keep-nights 2
+	says 2026-03-04/night.json '.last_good.date == "2026-03-01"'
+	says 2026-03-04/states.json 'any(.alarms[]; .comparison == "last-good" and .state == "confirmed")'
+	# However few nights stay, that of the last good kernel does, or the loss would be gone with it.
+	bare 1 2026-03-05 "$OTHER" --keep-nights 2
+	[ -d "$NIGHTS/2026-03-01" ] && [ ! -e "$NIGHTS/2026-03-03" ]
+	# Done is done; that other settings change nothing is said.
+	bare 1 2026-03-05 "$OTHER" --good "$LOST" 2>"$SCRATCH/said"
+	grep -q '2026-03-05 is done, with other settings or programs than these: --fresh' "$SCRATCH/said"
+	bare 0 2026-03-06 "$OTHER" --good "$LOST"
+}
+
+# A mirror that was removed and a branch that was rebased: the last good kernel is fetched by its name; where it
+# cannot be had, that is said.
+rebased() {
+	NIGHTS=$SCRATCH/rebased
+	bare 0 2026-03-01 "$GAIN"
+	rm -r "$XDG_CACHE_HOME/before-after/mirrors"
+	bare 1 2026-03-02 "$BASE"
+	says 2026-03-02/night.json '.last_good.date == "2026-03-01"'
+	git init -q --bare "$SCRATCH/elsewhere.git"
+	git -C "$SCRATCH/elsewhere.git" fetch -q "$LINUX" v6.12:refs/tags/v6.12
+	LINUX=$SCRATCH/elsewhere.git
+	bare 3 2026-03-03 "$BASE"
+	says 2026-03-03/night.json 'any(.comparisons[]; .kind == "last-good" and .state == "build-failed")'
+	bare 3 2026-03-04 "$BASE"
+	bare 0 2026-03-05 "$BASE" --good v6.12
+}
+
+# tonight STATUS COMMIT [OPTION..]: without a date, as a timer starts it.
+tonight() {
+	local status=0
+	git -C "$LINUX" update-ref refs/heads/mm-unstable "$2"
+	"$NIGHTLY" --git "$LINUX" --anchor v6.12 --treatments "$SCRATCH/none" --engine icount --results "$NIGHTS" \
+		--run '--case shmem-truncate --variant op=punch,folio=4k' "${@:3}" || status=$?
+	[ "$status" -eq "$1" ] || {
+		echo "tonight: expected exit $1, found $status"
+		return 1
+	}
+	says "$(date -u +%F)/night.json" '.state == "done"'
+	rm -r "${NIGHTS:?}/$(date -u +%F)"
+}
+
+cut_off() { # DATE COMMIT: killed when it has its plan
+	local pid
+	USES=$SCRATCH/none IN=$NIGHTS start "$1" "$2" >"$SCRATCH/cut" 2>&1 &
+	pid=$!
+	wait_for "[ -e '$NIGHTS/$1/plan.json' ]"
+	kill -KILL "$pid"
+	wait "$pid" || true
+	[ ! -e "$NIGHTS/$1/states.json" ]
+}
+
+# Whatever becomes of a night that was stopped, tonight's follows.
+taken_up() {
+	NIGHTS=$SCRATCH/taken-up
+	mkdir -p "$SCRATCH/none"
+	cut_off 2026-03-01 "$GAIN"
+	tonight 0 "$GAIN" --boot-timeout 600
+	says 2026-03-01/states.json '.outcome == "fine"'
+	cut_off 2026-03-02 "$UNBOOTED"
+	tonight 0 "$GAIN" --boot-timeout 600
+	says 2026-03-02/night.json '.state == "boot-failed"'
+	cut_off 2026-03-03 "$GAIN"
+	tonight 0 "$GAIN" --boot-timeout 601
+	says 2026-03-03/night.json '.state == "stopped" and (.reason | test("settings were changed"))'
+	grep -q '^| 2026-03-03 .*settings were changed' "$NIGHTS/index.md"
+}
+
+# Series of the same name, and no treatment at all.
+namesakes() {
+	NIGHTS=$SCRATCH/namesakes
+	mkdir "$SCRATCH"/v{1,2}
+	cp "$SCRATCH/proposed.mbox" "$SCRATCH/v1/anchor"
+	cp "$SCRATCH/proposed.mbox" "$SCRATCH/v2/anchor"
+	bare 0 2026-03-01 "$BASE" --series "$SCRATCH/v1/anchor" --series "$SCRATCH/v2/anchor"
+	says 2026-03-01/night.json '[.comparisons[].name] | unique == ["anchor-2", "anchor-3"]'
+}
+
+# A disk that is full is no verdict.
+full() {
+	local status=0
+	NIGHTS=$SCRATCH/full
+	mkdir "$NIGHTS"
+	git -C "$LINUX" update-ref refs/heads/mm-unstable "$GAIN"
+	# shellcheck disable=SC2016
+	unshare -m bash -c 'mount -t tmpfs -o size=64k full "$1"; shift; exec "$@"' _ "$NIGHTS" "$NIGHTLY" --git "$LINUX" \
+		--anchor v6.12 --treatments "$SCRATCH/undo" --results "$NIGHTS" --date 2026-03-01 \
+		--run '--case shmem-truncate --variant op=punch,folio=4k' || status=$?
+	[ "$status" -eq 2 ]
+}
+
+MODE=${1:-}
+case $MODE in
 '' | all) repository ;;
 fake) fake_repository ;;
 *)
@@ -285,5 +396,12 @@ if [ $# -gt 0 ]; then
 	check 'a stale treatment, and a series that is not in yet' reverted
 	check 'nights that could not run' could_not
 	check 'retention' retired
+fi
+if [ "$MODE" = fake ]; then
+	check 'a night that could not tell is no good night' untold
+	check 'a branch that was rebased' rebased
+	check 'nights that were stopped' taken_up
+	check 'series of the same name' namesakes
+	check 'a full disk' full
 fi
 finish
