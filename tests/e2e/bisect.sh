@@ -236,6 +236,7 @@ merges() {
 	says "$(short b2) (\"b2\") changes it" '1 more came in by merges of branches that do not contain the good one'
 	bisect 0 start c5 --first-parent
 	says "$(short m) (\"merge\") changes it" "ci/bisect.sh $(short start) $(short b2)"
+	one_line '--first-parent: expected GOOD' b1 m --first-parent
 	# What is not contained in the other cannot be bisected.
 	bisect 2 old c2
 	grep -q "is not contained in BAD .*both come from $(short older)" "$SCRATCH/err"
