@@ -93,11 +93,10 @@ dir_of() {
 }
 
 # Records of a boot that was not finished do not count: the boot is done again.
-forget() {
+take_back() {
 	local dir=$1 label=$2 id
 	id=$(jq -r .boot "$dir/share/exit.json" 2>/dev/null || true)
 	[ -z "$id" ] || rm -f "$OUT/$label/$id".*
-	rm -rf "$dir"
 }
 
 # Seconds that the boots not yet done will take, from those done: $1 of them are left.
@@ -115,7 +114,8 @@ time_left() {
 start_boot() {
 	local n=$1 label dir path=()
 	label=$(label_of "$n") dir=$(dir_of "$n")
-	[ ! -e "$dir" ] || forget "$dir" "$label"
+	[ ! -e "$dir" ] || take_back "$dir" "$label"
+	rm -rf "$dir"
 	mkdir -p "$dir"
 	! $CODE_PATH || [ "$n" -gt ${#LABELS[@]} ] || path=(--code-path)
 	spawn TERM "$CI/boot.sh" --kernel "${IMAGES[$(kernel_of "$n")]}" "${BOOT_ARGS[@]}" --results "$OUT" \
@@ -147,6 +147,8 @@ broken() {
 	cat "$dir/errors" >&2
 	[ "$status" -eq 125 ] || tail -n 3 "$dir/output" | sed 's/^/  | /' >&2
 	kept=$dir.failed.$(date +%H%M%S).$$
+	# boot.sh itself was killed: it may have delivered some.
+	[ "$status" -le 128 ] || take_back "$dir" "$label"
 	mv "$dir" "$kept"
 	why=$(sed -n 's/^boot\.sh: boot failed: \(.*\) (console: .*/\1/p' "$kept/errors" | head -n 1)
 	say "boot $n ($label) does not count (status $status); the same command tries it again"
