@@ -44,7 +44,7 @@ result '.. and counts once' "$([[ $(find "$tmp/boots/k" -name '*.jsonl' | wc -l)
 # --- guests -----------------------------------------------------------------------------------------
 
 start() { # OUT: in a session of its own; its pid in $started
-	setsid ci/ab.sh --before "$image" --after "$image" --boots 1 --engine tcg --jobs 2 --runs 1 --memory 512M \
+	setsid ci/ab.sh --before "$image" --after "$image" --boots 2 --engine tcg --jobs 2 --runs 1 --memory 512M \
 		--scale smoke --case shmem-truncate --variant op=punch --gate none --timeout 3600 --out "$1" \
 		>"$tmp/out" 2>"$tmp/err" &
 	started=$!
@@ -102,7 +102,7 @@ while ((killed < ${KILLS:-6} && again < 10 * ${KILLS:-6})); do
 	box_as_it_was
 	result "kill-$killed-$victim-after-$MS-ms-of-$whole" "$([[ -z $LEFT && $code != 0 ]] && echo 0 || echo 1)" \
 		"exit $code; ${LEFT//$'\n'/; }"
-	printf '# exit %d, %s of 2 boots done\n' "$code" "$(find "$tmp/killed/boots" -name 'done' 2>/dev/null | wc -l)"
+	printf '# exit %d, %s of 4 boots done\n' "$code" "$(find "$tmp/killed/boots" -name 'done' 2>/dev/null | wc -l)"
 done
 result "all of the kills came" "$((killed < ${KILLS:-6}))" "only $killed"
 code=0
