@@ -33,15 +33,25 @@ static json_t *load(FILE *f, char *why, size_t size)
 	return all;
 }
 
+/* What a figure can be, and a conversion to an integer takes. */
+static bool sensible(const json_t *found)
+{
+	double value = json_number_value(found);
+
+	return json_is_number(found) && value >= 0 && value < 1e15;
+}
+
 static bool number(json_t *object, const char *key, double *value, char *why, size_t size)
 {
 	const json_t *found = json_object_get(object, key);
 
 	*value = json_number_value(found);
-	if (json_is_number(found) && *value >= 0)
+	if (sensible(found))
 		return true;
 	snprintf(why, size, "wanted a number %s in fio's JSON, found %s", key,
-		 found ? "another kind" : "none");
+		 !found			 ? "none"
+		 : json_is_number(found) ? "one that cannot be"
+					 : "another kind");
 	return false;
 }
 
@@ -52,7 +62,7 @@ static bool percentile(json_t *percentiles, double wanted, double *value, char *
 	json_t *found;
 
 	json_object_foreach (percentiles, key, found) {
-		if (fabs(strtod(key, NULL) - wanted) < 1e-6 && json_is_number(found)) {
+		if (fabs(strtod(key, NULL) - wanted) < 1e-6 && sensible(found)) {
 			*value = json_number_value(found);
 			return true;
 		}

@@ -157,11 +157,11 @@ box_as_it_was_at_once() {
 }
 
 # What is killed may yet have to give its memory back, and a mount namespace dies in the background:
-# own things have 5 s, where only the machine's differ, somebody else may be at work: 90 s.
+# own things have 15 s, where only the machine's differ, somebody else may be at work: 90 s.
 box_as_it_was() {
 	local end=$((SECONDS + 90))
 	while LEFT=$(differences) && [[ -n $LEFT ]] && ((SECONDS < end)); do
-		((SECONDS < end - 85)) || ! grep -q '^. own ' <<<"$LEFT" || break
+		((SECONDS < end - 75)) || ! grep -q '^. own ' <<<"$LEFT" || break
 		sleep 0.1
 	done
 }
