@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static bool read_job(json_t *job, struct fio_result *result, char *why, size_t s
 		return false;
 	if (error > 0) {
 		snprintf(why, size, "wanted fio's job to succeed, found error %g: %s", error,
-			 strerror((int)error));
+			 strerror(error < INT_MAX ? (int)error : INT_MAX));
 		return false;
 	}
 	if (!number(writes, "total_ios", &operations, why, size) ||
