@@ -322,6 +322,7 @@ FUZZ_CFLAGS = -std=gnu11 -O1 -g -fno-sanitize-recover=undefined $(CPPFLAGS) $(FU
 FUZZ_OBJS := $(patsubst %.c,build/fuzz/obj/%.o,$(COMPARE_SRC) $(HISTORY_SRC))
 # Of the cases' library what a target reads with; an archive gives no more.
 FUZZ_CASE_OBJS := $(CASE_SRC:%.c=build/fuzz/obj/%.o)
+.SECONDARY: $(FUZZ_OBJS) # make would take them for intermediate, and remove them
 build/fuzz/libcase.a: $(FUZZ_CASE_OBJS)
 	@rm -f $@
 	$(AR) rcs $@ $^
