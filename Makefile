@@ -414,7 +414,7 @@ check-hostile: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/mbox.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/places.sh
 check: check-hostile
-check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
+check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS) $(GUEST_INIT)
 	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
 	@FAULTS=all BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
 	@RACES=60 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh
