@@ -314,7 +314,7 @@ trust: $(COMPARE_BIN)
 FUZZ_SRC := $(filter-out $(if $(filter dirty-reclaim,$(DROPPED)),tests/fuzz/fuzz_stressng.c),$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BINS := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 FUZZ_SECONDS ?= 400
-FUZZ_RUN = -timeout=10 -rss_limit_mb=1024
+FUZZ_RUN = -timeout=60 -rss_limit_mb=1024
 FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
 	$(CLANG) -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null && echo y)
