@@ -314,7 +314,7 @@ trust: $(COMPARE_BIN)
 FUZZ_SRC := $(filter-out $(if $(filter dirty-reclaim,$(DROPPED)),tests/fuzz/fuzz_stressng.c),$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BINS := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 FUZZ_SECONDS ?= 400
-FUZZ_RUN = -timeout=10 -rss_limit_mb=1024 -print_final_stats=0 -verbosity=0
+FUZZ_RUN = -timeout=60 -rss_limit_mb=1024
 FUZZ_RUN += -artifact_prefix=build/fuzz/crash-
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n){(void)d;(void)n;return 0;}' | \
 	$(CLANG) -x c -fsanitize=fuzzer -o /dev/null - 2>/dev/null && echo y)
@@ -322,6 +322,7 @@ FUZZ_CFLAGS = -std=gnu11 -O1 -g -fno-sanitize-recover=undefined $(CPPFLAGS) $(FU
 FUZZ_OBJS := $(patsubst %.c,build/fuzz/obj/%.o,$(COMPARE_SRC) $(HISTORY_SRC))
 # Of the cases' library what a target reads with; an archive gives no more.
 FUZZ_CASE_OBJS := $(CASE_SRC:%.c=build/fuzz/obj/%.o)
+.SECONDARY: $(FUZZ_OBJS) # make would take them for intermediate, and remove them
 build/fuzz/libcase.a: $(FUZZ_CASE_OBJS)
 	@rm -f $@
 	$(AR) rcs $@ $^
@@ -345,7 +346,8 @@ fuzz-run: $(FUZZ_BINS)
 		build/fuzz/fuzz_$$t $(FUZZ_RUN) -max_total_time=$(SECONDS_A_TARGET) -max_len=8192 \
 			$$new tests/fuzz/corpus/$$t >build/fuzz/$$t.log 2>&1 || \
 			{ cat build/fuzz/$$t.log; exit 1; }; \
-		echo "ok - fuzz $$t: $(SECONDS_A_TARGET) s"; \
+		echo "ok - fuzz $$t: $(SECONDS_A_TARGET) s, $$(sed -n 's/^#\([0-9]*\)[[:space:]]*DONE/\1 executions,/p' \
+			build/fuzz/$$t.log | tr -s ' ')"; \
 		if [ -n "$(KEEP)" ]; then \
 			build/fuzz/fuzz_$$t -merge=1 tests/fuzz/corpus/$$t $$new \
 				>>build/fuzz/$$t.log 2>&1; \
@@ -412,7 +414,7 @@ check-hostile: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS)
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/mbox.sh
 	@BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/places.sh
 check: check-hostile
-check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(GUEST_INIT)
+check-hostile-long: all $(HARNESS_BINS) $(FAULT_BINS) $(HOSTILE_TOOLS) $(GUEST_INIT)
 	@KILLS=200 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/kills.sh
 	@FAULTS=all BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/faults.sh
 	@RACES=60 BEFORE_AFTER_BUILD=$(BUILD) tests/hostile/paths.sh

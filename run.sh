@@ -334,11 +334,24 @@ printf '%d runs in %d s: %d ok, %d failed, %d skipped, %d broken; %s\n' "$done_"
 
 # --- the table ----------------------------------------------------------------------------------
 
+# What runs left that were killed while they wrote it, known by the number of a process that is no more.
+remove_half_tables() {
+	local file pid
+	for file in report.md.before-after-*.??????; do
+		pid=${file#report.md.before-after-}
+		pid=${pid%.??????}
+		if [[ -f $file && ! -L $file && -O $file && $pid =~ ^[0-9]+$ && ! -e /proc/$pid ]]; then
+			rm -f -- "$file" || return
+		fi
+	done
+}
+
 if ((count[ok] > 0)) && [[ -x $build/compare ]]; then
 	# Where our records are, whatever the path leads to by now, and under a name that nobody knew.
-	if cd "$results/$label" && [[ -f $boot.jsonl && ! -L $boot.jsonl ]] && new=$(mktemp report.XXXXXX) &&
-		"$build/compare" --single . --claims "$here"/cases/*.json >"$new" && chmod 644 "$new" &&
-		cat "$new" && mv -T "$new" report.md; then
+	if cd "$results/$label" && [[ -f $boot.jsonl && ! -L $boot.jsonl ]] &&
+		table=$("$build/compare" --single . --claims "$here"/cases/*.json) && remove_half_tables &&
+		new=$(mktemp "report.md.before-after-$$.XXXXXX") && printf '%s\n' "$table" >"$new" &&
+		chmod 644 "$new" && printf '%s\n' "$table" && mv -T "$new" report.md; then
 		:
 	else
 		[[ -z ${new:-} ]] || rm -f "$new"

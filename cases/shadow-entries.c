@@ -15,6 +15,7 @@
 #include "sys/cachestat.h"
 #include "sys/cgroup.h"
 #include "sys/fuse_server.h"
+#include "sys/io.h"
 #include "sys/shadows.h"
 
 static enum { TRUNCATE, DONTNEED, INVAL } op; /* in the order of the option's values */
@@ -59,7 +60,7 @@ static void prepare(void)
 		plan = (struct shadows_plan){fuse_server_refuse, fuse_server_read,
 					     passed("reclaimed"), 0, 0};
 	fuse_server_file(path, sizeof(path), "fuse");
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = io_open(path, O_RDWR, 0);
 	if (fd < 0)
 		run_broken("%s: %s", path, strerror(errno));
 	made = shadows_make(fd, size, &plan);

@@ -110,6 +110,13 @@ forget_unfinished() {
 	rm "$OUT/finished"
 }
 
+# The same of one boot that has just failed.
+take_back() {
+	local dir=$1 label=$2 id
+	id=$(jq -r .boot "$dir/share/exit.json" 2>/dev/null || true)
+	[ -z "$id" ] || rm -f "$OUT/$label/$id".*
+}
+
 # Seconds that the boots not yet done will take, from those done: $1 of them are left.
 time_left() {
 	if [ "$DONE_HERE" -eq 0 ]; then
@@ -157,6 +164,8 @@ broken() {
 	cat "$dir/errors" >&2
 	[ "$status" -eq 125 ] || tail -n 3 "$dir/output" | sed 's/^/  | /' >&2
 	kept=$dir.failed.$(date +%H%M%S).$$
+	# boot.sh itself was killed: it may have delivered some.
+	[ "$status" -le 128 ] || take_back "$dir" "$label"
 	mv "$dir" "$kept"
 	why=$(sed -n 's/^boot\.sh: boot failed: \(.*\) (console: .*/\1/p' "$kept/errors" | head -n 1)
 	say "boot $n ($label) does not count (status $status); the same command tries it again"

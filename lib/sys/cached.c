@@ -119,6 +119,7 @@ void cached_add(struct cached *sum, int fd, uint64_t size)
 
 	sum->wanted += (int64_t)(size / (uint64_t)sysconf(_SC_PAGESIZE));
 	sum->pages += told ? (int64_t)stat.cached : in_core(fd, size);
+	sum->evicted += told && !on_tmpfs(fd) ? (int64_t)stat.evicted : 0;
 	sum->dirty = plus(sum->dirty,
 			  told && !on_tmpfs(fd) ? (int64_t)(stat.dirty + stat.writeback) : -1);
 	sum->above_order_0 = plus(sum->above_order_0, above_order_0(fd, size));

@@ -20,6 +20,7 @@ void cached_write(int fd, uint64_t size);
 struct cached {
 	int64_t wanted;	       /* as many as should have been cached */
 	int64_t pages;	       /* cached, by cachestat(2) (6.5) or else mincore(2) */
+	int64_t evicted;       /* reclaimed, of those not cached any more; 0 where not told */
 	int64_t dirty;	       /* of these dirty or under writeback; -1 on tmpfs, where all are */
 	int64_t above_order_0; /* of these in a folio of more than a page, by /proc/kpageflags */
 	int64_t left;	       /* cached where none should have been */

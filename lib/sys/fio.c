@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,15 +34,25 @@ static json_t *load(FILE *f, char *why, size_t size)
 	return all;
 }
 
+/* What a figure can be, and a conversion to an integer takes. */
+static bool sensible(const json_t *found)
+{
+	double value = json_number_value(found);
+
+	return json_is_number(found) && value >= 0 && value < 1e15;
+}
+
 static bool number(json_t *object, const char *key, double *value, char *why, size_t size)
 {
 	const json_t *found = json_object_get(object, key);
 
 	*value = json_number_value(found);
-	if (json_is_number(found) && *value >= 0)
+	if (sensible(found))
 		return true;
 	snprintf(why, size, "wanted a number %s in fio's JSON, found %s", key,
-		 found ? "another kind" : "none");
+		 !found			 ? "none"
+		 : json_is_number(found) ? "one that cannot be"
+					 : "another kind");
 	return false;
 }
 
@@ -52,7 +63,7 @@ static bool percentile(json_t *percentiles, double wanted, double *value, char *
 	json_t *found;
 
 	json_object_foreach (percentiles, key, found) {
-		if (fabs(strtod(key, NULL) - wanted) < 1e-6 && json_is_number(found)) {
+		if (fabs(strtod(key, NULL) - wanted) < 1e-6 && sensible(found)) {
 			*value = json_number_value(found);
 			return true;
 		}
@@ -73,7 +84,7 @@ static bool read_job(json_t *job, struct fio_result *result, char *why, size_t s
 		return false;
 	if (error > 0) {
 		snprintf(why, size, "wanted fio's job to succeed, found error %g: %s", error,
-			 strerror((int)error));
+			 strerror(error < INT_MAX ? (int)error : INT_MAX));
 		return false;
 	}
 	if (!number(writes, "total_ios", &operations, why, size) ||

@@ -67,15 +67,15 @@ static int step(int at, const char *name, bool make, int *links)
 
 static int walk(int from, const char *path, bool make, int *links)
 {
-	int at = *path == '/' ? io_open("/", O_PATH | O_DIRECTORY, 0)
-			      : io_openat(from, ".", O_PATH | O_DIRECTORY, 0),
-	    next, err;
 	char copy[PATH_MAX], *save = NULL, *name;
+	int at, next, err;
 
 	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
+	at = *path == '/' ? io_open("/", O_PATH | O_DIRECTORY, 0)
+			  : io_openat(from, ".", O_PATH | O_DIRECTORY, 0);
 	for (name = strtok_r(copy, "/", &save); name && at >= 0;
 	     name = strtok_r(NULL, "/", &save)) {
 		next = step(at, name, make, links);
@@ -100,6 +100,11 @@ int place_of(const char *file, bool make, const char **name)
 	char dir[PATH_MAX];
 
 	*name = slash ? slash + 1 : file;
+	/* A part of it would be another directory. */
+	if (slash && slash - file + 1 >= (ptrdiff_t)sizeof(dir)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - file) + 1 : 1, slash ? file : ".");
 	return place_open(dir, make);
 }

@@ -304,7 +304,8 @@ rebased() {
 	bare 3 2026-03-03 "$BASE"
 	says 2026-03-03/night.json 'any(.comparisons[]; .kind == "last-good" and .state == "build-failed")'
 	bare 3 2026-03-04 "$BASE"
-	bare 0 2026-03-05 "$BASE" --good v6.12
+	bare 3 2026-03-05 "$BASE" --good v6.12
+	says 2026-03-05/night.json '.info.not_compared[0] == "last-good: it is the same kernel as tonight"'
 }
 
 # tonight STATUS COMMIT [OPTION..]: without a date, as a timer starts it.

@@ -45,11 +45,20 @@ box() {
 	find /sys/fs/cgroup -maxdepth 3 -type d -name 'before-after-*' 2>/dev/null | sort
 }
 
-# What FUNCTION prints is still there: after at most 5 s, since what was killed may yet have to give its
+# Tests wait for what they need and never for a time: boxes are fast and slow.
+until_is() { # COMMAND..: waits for it to be true, 30 s at most; what follows then says what is wrong
+	local try
+	for ((try = 0; try < 600; try++)); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep 0.05
+	done
+}
+
+# What FUNCTION prints is still there: after at most 15 s, since what was killed may yet have to give its
 # memory back. Left in LEFT, "" for nothing.
 left_after() { # FUNCTION [ARGUMENT..]
 	local try
-	for ((try = 0; try < 50; try++)); do
+	for ((try = 0; try < 150; try++)); do
 		LEFT=$("$@")
 		[[ -n $LEFT ]] || return 0
 		sleep 0.1

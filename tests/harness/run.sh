@@ -58,7 +58,7 @@ box >"$tmp/box.before"
 # --- cases that go wrong, one way each ----------------------------------------------------------
 
 for what in $("$fake" --describe | jq -r '.options.do.values[]'); do
-	[[ $what == *hang ]] && seconds=1 || seconds=30
+	[[ $what == *hang ]] && seconds=3 || seconds=30
 	same_as_expected "fake-$what" env BEFORE_AFTER_TIMEOUT="$seconds" "$fake" \
 		--variant "do=$what" --output "$tmp/fake.jsonl"
 done
@@ -254,12 +254,19 @@ expect_code probe-and-locks-at-once 2 'wanted --probe or --locks, found both' "$
 hold() { # NAME VARIANT: a hanging run in the background; its pid in $held
 	BEFORE_AFTER_TIMEOUT=60 "$fake" --variant "$2" --output "$tmp/$1.jsonl" >/dev/null 2>&1 &
 	held=$!
-	for _ in {1..100}; do
-		sleep 0.1
-		pgrep -P "$(pgrep -P "$held" -x perf || echo "$held")" -f -- --inner >/dev/null && return
-	done
+	until_is measures "$held"
+}
+# Or it has ended, a skip.
+measures() { # PID
+	! kill -0 "$1" || pgrep -P "$(pgrep -P "$1" -x perf || echo "$1")" -f -- --inner
 }
 children() { pgrep -f -- "$fake" || true; }
+# What was killed may take a while to let go of the lock.
+kill_held() {
+	kill -KILL "$held" || true
+	{ wait "$held" || true; } 2>/dev/null
+	left_after children
+}
 
 # An inner process whose perf or parent died before it could ask to die with them ends at once.
 code=0
@@ -272,10 +279,8 @@ expect_code two-at-once 99 'another before-after holds this box: pid [0-9]+, fak
 expect_code two-at-once-run.sh 99 'another before-after holds this box: pid [0-9]+, fake' \
 	./run.sh --scale smoke --results "$tmp/two"
 [[ $(<"$knob") != "$was" ]] || result knob-set-while-running 1
-kill -KILL "$held"
-{ wait "$held" || true; } 2>/dev/null
-sleep 0.5
-holds kill-9-takes-all-processes test -z "$(children)"
+kill_held
+result kill-9-takes-all-processes "$([[ -z $LEFT ]] && echo 0 || echo 1)" "$LEFT"
 holds kill-9-leaves-no-record test ! -s "$tmp/killed.jsonl"
 "$fake" >/dev/null 2>"$tmp/err"
 holds kill-9-knob-restored-at-next-start test "$(<"$knob")" == "$was"
@@ -286,10 +291,9 @@ zrams=$(ls /sys/block)
 hold killed do=swap-hang
 if [[ $(</proc/swaps) == "$swaps" ]]; then
 	skip kill-9-swap 'no swap area could be added'
-	kill -KILL "$held"
+	kill_held
 else
-	kill -KILL "$held"
-	wait "$held" 2>/dev/null || true
+	kill_held
 	./run.sh --cleanup 2>/dev/null
 	holds kill-9-swap-off-after-cleanup test "$(</proc/swaps) $(ls /sys/block)" == "$swaps $zrams"
 fi
@@ -317,12 +321,10 @@ if loop=$(losetup -f --show "$tmp/disk" 2>/dev/null); then
 	refused swap-device-in-use
 	holds swap-device-in-use-stays-on grep -q "^$loop " /proc/swaps
 	swapoff "$loop"
-	swap_on "${loop#/dev/}" 30 >"$tmp/out" 2>&1 &
-	for _ in {1..50}; do
-		grep -q "^$loop " /proc/swaps && break
-		sleep 0.1
-	done
-	kill -KILL "$(pgrep -P $! -f -- swap-hang)"
+	swap_on "${loop#/dev/}" 60 >"$tmp/out" 2>&1 &
+	until_is grep -q "^$loop " /proc/swaps
+	held=$(pgrep -P $! -f -- swap-hang) || held=$!
+	kill_held
 	wait $! 2>/dev/null || true
 	./run.sh --cleanup 2>/dev/null
 	holds swap-device-off-after-cleanup bash -c "! grep -q '^$loop ' /proc/swaps"
@@ -351,10 +353,11 @@ if [[ -e /sys/class/zram-control ]]; then
 	expect_code setup-hangs 99 'broken: timed out outside the measuring process' \
 		env PATH="$tmp/shim:$PATH" BEFORE_AFTER_TIMEOUT=2 timeout 30 "$fake" --variant do=swap-hang
 	PATH=$tmp/shim:$PATH "$fake" --variant do=swap-hang >/dev/null 2>&1 &
-	sleep 2
-	kill -TERM $!
+	held=$!
+	until_is pgrep -P "$held" -x sleep
+	kill -TERM "$held"
 	code=0
-	wait $! || code=$?
+	wait "$held" || code=$?
 	holds setup-hangs-signal test "$code $(children)" == '99 '
 else
 	skip setup-hangs 'no zram'
@@ -363,23 +366,24 @@ rm "$tmp/shim/mkswap"
 
 # perf killed with the gigabyte that the run holds still to be freed: nothing is known of the kernel.
 "$real" --size 1G --variant op=close,fill=write >/dev/null 2>"$tmp/err" &
-for _ in {1..100}; do
-	perf=$(pgrep -P $! -x perf) &&
-		[[ $(readlink /proc/"$(pgrep -P "$perf")"/fd/* 2>/dev/null) == *memfd:before-after* ]] && break
-	sleep 0.05
-done
-sleep 0.3
-kill -KILL "$perf" 2>/dev/null || true
+held=$!
+filled() { # a quarter of it was written, or the run has ended
+	! kill -0 "$held" || { perf=$(pgrep -P "$held" -x perf) &&
+		(($(awk '$1 == "wchar:" { print $2 }' "/proc/$(pgrep -P "$perf")/io") >= 1 << 28)); }
+}
+until_is filled
+kill -KILL "${perf:-}" 2>/dev/null || true
 code=0
-wait $! || code=$?
+wait "$held" || code=$?
 holds perf-killed test "$code" != 1
 
 # nohup is respected; a job of the shell that became the case is not a process left behind.
-BEFORE_AFTER_TIMEOUT=3 nohup "$fake" --variant do=hang >/dev/null 2>"$tmp/err" &
-sleep 1
-kill -HUP $!
-wait $! || true
-holds nohup grep -q 'timed out after 3 s' "$tmp/err"
+BEFORE_AFTER_TIMEOUT=5 nohup "$fake" --variant do=hang >/dev/null 2>"$tmp/err" &
+held=$!
+until_is measures "$held"
+kill -HUP "$held"
+wait "$held" || true
+holds nohup grep -q 'timed out after 5 s' "$tmp/err"
 # shellcheck disable=SC2016 # the inner shell's
 holds job-of-the-shell bash -c 'sleep 5 & job=$!; (kill -0 $job); exec "$0"' "$fake"
 "$fake" --output "$tmp/closed.jsonl" >&- || true

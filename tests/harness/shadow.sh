@@ -76,27 +76,34 @@ ends 'no memcg, default' 4 'SKIP wanted a mounted cgroup hierarchy.*; evict=page
 
 # --- what breaks --------------------------------------------------------------------------------
 
+# The server of the run that is process PID has worked for 0.2 s, or the run has ended.
+serves() { # PID
+	local server ticks
+	! ended "$1" || return 0
+	server=$(servers_of "$1")
+	[[ -n $server ]] || return 1
+	ticks=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
+	((ticks * 5 >= $(getconf CLK_TCK)))
+}
+
+ended() { # PID
+	! kill -0 "$1" 2>/dev/null
+}
+
 # NAME CODE PATTERN SIGNAL WHOM: while the file is being filled; WHOM is case or server
 breaks() {
-	local name=$1 want=$2 pattern=$3 signal=$4 whom=$5 code=0 why='' pid server='' tries
+	local name=$1 want=$2 pattern=$3 signal=$4 whom=$5 code=0 why='' pid server
 	shift 5
 	BEFORE_AFTER_TIMEOUT=${LIMIT:-60} setsid "$case" --size 100G "$@" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
-	for ((tries = 0; tries < 100; tries++)); do
-		server=$(servers_of "$pid")
-		[[ -z $server ]] || break
-		sleep 0.1
-	done
-	sleep 0.7
+	until_is serves "$pid"
+	server=$(servers_of "$pid")
 	if [[ $whom == case ]]; then
 		kill "-$signal" "$pid"
 	else
 		kill "-$signal" "$server"
 	fi
-	for ((tries = 0; tries < 300; tries++)); do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
+	until_is ended "$pid"
 	if kill -0 "$pid" 2>/dev/null; then
 		why='hangs'
 		kill -KILL "$pid" "$server"
@@ -111,6 +118,7 @@ breaks() {
 	fi
 	if [[ $signal == KILL && $whom == case ]]; then
 		[[ -n $(cgroups "$pid") || ! -d /sys/fs/cgroup ]] || why+=' wanted a cgroup left by kill -9, found none'
+		left_after servers_of "$pid" # which may take a while to let go of the lock
 		"$case" --cleanup 2>/dev/null || why+=" --cleanup: exit $?"
 	fi
 	left_after left_of "$pid"
@@ -120,8 +128,8 @@ breaks() {
 breaks 'the server dies' 99 'broken: .*(server|Transport endpoint|Software caused)' KILL server
 breaks 'the server dies, without perf' 99 'broken: .*(server|Transport endpoint|Software caused)' \
 	KILL server --events ''
-LIMIT=4 breaks 'the server does not answer' 99 'broken: timed out after 4 s' STOP server
-LIMIT=4 breaks 'the server does not answer, without perf' 99 'broken: timed out after 4 s' STOP server \
+LIMIT=8 breaks 'the server does not answer' 99 'broken: timed out after 8 s' STOP server
+LIMIT=8 breaks 'the server does not answer, without perf' 99 'broken: timed out after 8 s' STOP server \
 	--events ''
 breaks 'SIGINT' 99 'broken: interrupted: Interrupt' INT case
 breaks 'SIGTERM' 99 'broken: interrupted: Terminated' TERM case

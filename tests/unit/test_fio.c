@@ -50,8 +50,16 @@ static void test_not_whole(void **state)
 	assert_false(parse("error"));
 	assert_string_equal(why,
 			    "wanted fio's job to succeed, found error 28: No space left on device");
+	assert_false(parse("odd-error"));
+	assert_non_null(strstr(why, "found error 4.44444e+10: "));
 	assert_false(parse("no-percentile"));
 	assert_string_equal(why, "wanted the percentile 50 in fio's JSON, found none");
+	/* Figures that cannot be are none. */
+	assert_false(parse("negative-percentile"));
+	assert_string_equal(why, "wanted the percentile 99.9 in fio's JSON, found others");
+	assert_false(parse("huge"));
+	assert_string_equal(why,
+			    "wanted a number total_ios in fio's JSON, found one that cannot be");
 	assert_false(parse("two-jobs"));
 	assert_string_equal(why, "wanted one job in fio's JSON, found 2");
 	assert_false(parse("none"));

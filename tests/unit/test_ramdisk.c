@@ -29,6 +29,7 @@
 #include "sys/cached.h"
 #include "sys/kinds.h"
 #include "sys/loop.h"
+#include "sys/pageout.h"
 #include "sys/tmpfs.h"
 
 #define DISK (UINT64_C(1) << 20)
@@ -279,6 +280,15 @@ static void cached_pages_are_counted(void **state)
 	assert_int_equal(ftruncate(fd, 0), 0);
 	cached_add_left(&seen, fd, size);
 	assert_int_equal(seen.left, pages / 2);
+
+	/* What was reclaimed is told from what was never read. */
+	seen = (struct cached){0};
+	cached_read_hole(fd, size);
+	assert_int_equal(pageout_chunks(fd, size, (size_t)(size / (uint64_t)pages), size / 2), 2);
+	cached_add(&seen, fd, size);
+	assert_int_equal(seen.pages, pages - 2);
+	assert_int_equal(seen.evicted, seen.dirty == -1 ? 0 : 2);
+	assert_int_equal(ftruncate(fd, 0), 0);
 
 	seen = (struct cached){0};
 	cached_write(fd, size);
