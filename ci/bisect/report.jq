@@ -4,6 +4,7 @@ def fixed(digits): if . == null then "-" else
 	(pow(10; digits)) as $p | (. * $p | round / $p | tostring) end;
 def percent: if . == null then "-" else (if . > 0 then "+" else "" end) + fixed(2) + " %" end;
 def value($unit): if . == null then "-" else (if . < 100 then fixed(3) elif . < 10000 then fixed(1) else fixed(0) end) + " " + $unit end;
+def number($what): "\(.) \($what)\(if . == 1 then "" else "s" end)";
 def cell: tostring | gsub("\\|"; "\\|") | gsub("\n"; " ");
 def name($commits): . as $c | "\($c[0:12]) (\"\($commits[$c].subject // "?")\")";
 . as $b | .decision as $d | $b.names as $names
@@ -32,7 +33,7 @@ verdict,
 	"" else empty end),
 "Good: \(of($b.good)). Bad: \(of($b.bad)). \($b.commits) commits\(if $b.branches > 0 then "; \($b.branches) more came in by merges of branches that do not contain the good one, each counted with its merge" else "" end).",
 "",
-"\($b.counts.boots) boots, \($b.counts.builds) builds\(if $b.counts.known > 0 then ", \($b.counts.known) kernels that were measured before" else "" end)\(if $b.counts.same > 0 then ", \($b.counts.same) of the same code as one that was measured" else "" end).\(if $d.plain_measurements then " Halving by number would have measured \($d.plain_measurements) kernels, the ends among them; this measured \([$d.steps[] | select(.side != "skipped")] | length)." else "" end)",
+"\($b.counts.boots | number("boot")), \($b.counts.builds | number("build"))\(if $b.counts.known > 0 then ", \($b.counts.known) kernels that were measured before" else "" end)\(if $b.counts.same > 0 then ", \($b.counts.same) of the same code as one that was measured" else "" end).\(if $d.plain_measurements then " Halving by number would have measured \($d.plain_measurements) kernels, the ends among them; this measured \([$d.steps[] | select(.side != "skipped")] | length)." else "" end)",
 (if $d.noise then "", "Noise of one kernel's value: \($d.noise.percent | fixed(3)) %, from \($d.noise.of)." else empty end),
 "",
 "## Steps",
