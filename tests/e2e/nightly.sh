@@ -320,8 +320,8 @@ rebased() {
 tonight() {
 	local status=0
 	git -C "$LINUX" update-ref refs/heads/mm-unstable "$2"
-	"$NIGHTLY" --git "$LINUX" --anchor v6.12 --treatments "$SCRATCH/none" --engine icount --results "$NIGHTS" \
-		--run '--case shmem-truncate --variant op=punch,folio=4k' "${@:3}" || status=$?
+	"$NIGHTLY" --git "$LINUX" --anchor v6.12 --treatments "$SCRATCH/none" --engine icount --memory 512M \
+		--results "$NIGHTS" --run '--case shmem-truncate --variant op=punch,folio=4k' "${@:3}" || status=$?
 	[ "$status" -eq "$1" ] || {
 		echo "tonight: expected exit $1, found $status"
 		return 1
