@@ -77,10 +77,7 @@ need jq git flock setpriv
 for f in build/compare build/ci/init run.sh; do
 	[ -x "$REPO/$f" ] || die "$f is not built: make" 2
 done
-if [ -z "$ENGINE" ]; then
-	ENGINE=icount
-	[ ! -w /dev/kvm ] || ENGINE=kvm
-fi
+ENGINE=${ENGINE:-$(default_engine)}
 if [ -z "$BOOTS" ]; then
 	BOOTS=3
 	[ "$ENGINE" != icount ] || BOOTS=1
