@@ -98,16 +98,21 @@ finished() {
 	[ -s "$1/done" ] && (cd "$OUT/${name#*-}" && sha256sum --check --status "$1/done") 2>/dev/null
 }
 
-# Records of boots that were not finished do not count: these are done again.
+# Sets FINISHED[DIR]. Records of boots that were not finished do not count: these are done again.
+declare -A FINISHED=()
 forget_unfinished() {
-	local dir file label
-	for dir in "$OUT"/boots/*; do ! finished "$dir" || cat "$dir/done"; done | sed 's/^[^ ]* .//' >"$OUT/finished"
+	local dir file label name
+	local -A kept=()
+	for dir in "$OUT"/boots/*; do
+		finished "$dir" || continue
+		FINISHED[$dir]=1
+		while read -r _ name; do kept[$name]=1; done <"$dir/done"
+	done
 	for label in "${LABELS[@]}"; do
 		for file in "$OUT/$label"/*.jsonl "$OUT/$label"/*.env.json; do
-			[ ! -e "$file" ] || grep -qxF -- "${file##*/}" "$OUT/finished" || rm "$file"
+			[ ! -e "$file" ] || [ -n "${kept[${file##*/}]:-}" ] || rm "$file"
 		done
 	done
-	rm "$OUT/finished"
 }
 
 # The same of one boot that has just failed.
@@ -179,7 +184,7 @@ broken() {
 boot_all() {
 	local todo=() n
 	forget_unfinished
-	for ((n = 1; n <= TOTAL; n++)); do finished "$(dir_of "$n")" || todo+=("$n"); done
+	for ((n = 1; n <= TOTAL; n++)); do [ -n "${FINISHED[$(dir_of "$n")]:-}" ] || todo+=("$n"); done
 	while [ ${#todo[@]} -gt 0 ] || [ ${#RUNNING[@]} -gt 0 ]; do
 		while [ ${#todo[@]} -gt 0 ] && [ ${#RUNNING[@]} -lt "$JOBS" ]; do
 			[ -n "${BROKEN[$(label_of "${todo[0]}")]:-}" ] || start_boot "${todo[0]}"
