@@ -317,6 +317,7 @@ retire() {
 
 EARLIER_WORSE=false
 choose_night
+read_settings
 take_up_stopped
 if already_done; then
 	say "$DATE is done$(begun_alike "$MINE" || echo ', with other settings or programs than these: --fresh does it again')"

@@ -68,15 +68,15 @@ find_anchor() {
 	ANCHOR=$(facts "$ref" anchor)
 }
 
-# Everything that a night's boots depend on but the commits.
-settings() {
-	jq -n '$ARGS.positional' --args -- "$(programs_key)" \
+# Everything that a night's boots depend on but the commits: SETTINGS.
+read_settings() {
+	SETTINGS=$(jq -n '$ARGS.positional' --args -- "$(programs_key)" \
 		"$(find "${SERIES[@]}" "$TREATMENTS" "$CI/kernel" -maxdepth 1 -type f -print0 | sort -z | xargs -0r cat | key)" \
-		"$URL" "$REF" "${WANT[anchor]:-}" "${WANT[good]:-}" "${BOOT_ARGS[@]}" "${COMMON[@]}" "${RUN[@]}" "${SERIES[@]}"
+		"$URL" "$REF" "${WANT[anchor]:-}" "${WANT[good]:-}" "${BOOT_ARGS[@]}" "${COMMON[@]}" "${RUN[@]}" "${SERIES[@]}")
 }
 
 begun_alike() { # NIGHT
-	jq -e --argjson settings "$(settings)" '.settings == $settings' "$1/plan.json" >/dev/null 2>&1
+	jq -e --argjson settings "$SETTINGS" '.settings == $settings' "$1/plan.json" >/dev/null 2>&1
 }
 
 # What this night is about, fixed before anything is built: plan.json. Of a night that goes on it is there.
@@ -105,7 +105,7 @@ plan() {
 		fi
 	fi
 	find_anchor
-	jq -n --argjson settings "$(settings)" --arg started "$STARTED" --argjson kernel "$(facts "$REF" "$DATE")" \
+	jq -n --argjson settings "$SETTINGS" --arg started "$STARTED" --argjson kernel "$(facts "$REF" "$DATE")" \
 		--argjson good "$good" --argjson anchor "$ANCHOR" '{schema: 1, settings: $settings,
 		  started: $started, kernel: $kernel, last_good: $good, anchor: $anchor}' | put "$MINE/plan.json"
 }
