@@ -16,6 +16,26 @@ static json_t *absent(const char *reason)
 	return json_pack("{s:s}", "absent", reason);
 }
 
+/*
+ * The next event of a list, which is cut there; NULL: none is left. The commas of a group, {a,b}:D,
+ * and of a PMU's terms, cpu/event=0xc0,umask=1/, are their own.
+ */
+static char *next_event(char **rest)
+{
+	char *start = *rest, *p;
+	bool group = false, terms = false;
+
+	if (!start || !*start)
+		return NULL;
+	for (p = start; *p && (*p != ',' || group || terms); p++) {
+		terms ^= *p == '/';
+		group = *p == '{' || (group && *p != '}');
+	}
+	*rest = *p ? p + 1 : NULL;
+	*p = '\0';
+	return start;
+}
+
 /* Asks perf for `events` and nothing else. 0: it takes them. */
 static int try_events(const struct perf *perf, const char *events, char *said, size_t size)
 {
@@ -36,9 +56,9 @@ static void first_line(char *text)
 /* No perf to run: every event is absent for the one reason. */
 static void drop_all(struct perf *perf, const char *reason)
 {
-	char *save = NULL, *event;
+	char *rest = perf->events, *event;
 
-	for (event = strtok_r(perf->events, ",", &save); event; event = strtok_r(NULL, ",", &save))
+	while ((event = next_event(&rest)))
 		json_object_set_new(perf->dropped, event, absent(reason));
 	perf->events[0] = perf->path[0] = '\0';
 }
@@ -53,7 +73,7 @@ void perf_find(struct perf *perf, const char *events)
 
 void perf_probe(struct perf *perf)
 {
-	char said[512] = "", reason[256], wanted[sizeof(perf->events)], *save = NULL, *event;
+	char said[512] = "", reason[256], wanted[sizeof(perf->events)], *rest = wanted, *event;
 	int rc = try_events(perf, "task-clock", said, sizeof(said));
 
 	if (rc) {
@@ -65,7 +85,7 @@ void perf_probe(struct perf *perf)
 	}
 	memcpy(wanted, perf->events, sizeof(wanted));
 	perf->events[0] = '\0';
-	for (event = strtok_r(wanted, ",", &save); event; event = strtok_r(NULL, ",", &save)) {
+	while ((event = next_event(&rest))) {
 		if (try_events(perf, event, said, sizeof(said))) {
 			first_line(said);
 			json_object_set_new(perf->dropped, event, absent(said));
@@ -164,7 +184,7 @@ void perf_judge(json_t *counters)
 json_t *perf_counters(const struct perf *perf)
 {
 	json_t *counters = json_deep_copy(perf->dropped);
-	char wanted[sizeof(perf->events)], *save = NULL, *event, *line = NULL;
+	char wanted[sizeof(perf->events)], *rest = wanted, *event, *line = NULL;
 	size_t cap = 0;
 	FILE *f;
 
@@ -178,8 +198,9 @@ json_t *perf_counters(const struct perf *perf)
 		fclose(f);
 	perf_judge(counters);
 	snprintf(wanted, sizeof(wanted), "%s", perf->events);
-	for (event = strtok_r(wanted, ",", &save); event; event = strtok_r(NULL, ",", &save))
-		if (!json_object_get(counters, event))
+	/* A group's events, and one that is given a name, have rows by other names than theirs here. */
+	while ((event = next_event(&rest)))
+		if (*event != '{' && !strstr(event, "name=") && !json_object_get(counters, event))
 			json_object_set_new(counters, event, absent("perf printed no such row"));
 	return counters;
 }

@@ -18,7 +18,7 @@
 
 struct perf {
 	char path[4096];   /* empty: there is no perf to run */
-	char events[2048]; /* those that perf accepts; comma separated */
+	char events[2048]; /* those that perf accepts, as its -e takes them */
 	json_t *dropped;   /* event -> {"absent": reason} */
 	char output[4096]; /* the file that perf writes */
 };
@@ -36,7 +36,8 @@ void perf_probe(struct perf *perf);
 size_t perf_command(const struct perf *perf, const char *argv[], size_t max);
 
 /*
- * The counters of the output file by event name, all events of `events` among them:
+ * The counters of the output file by event name, all of `events` among them but a group's and one
+ * with a name of its own that perf did not print:
  * {"task-clock": {"value": 130.9, "unit": "msec", "running": 100}, "cycles": {"absent": "no PMU"}}
  * Lines that are no counter are passed over. Never NULL.
  */

@@ -142,6 +142,9 @@ if command -v perf >/dev/null; then
 	"$fake" --events task-clock,no-such-event --output "$tmp/perf.jsonl" >/dev/null || true
 	holds unknown-event jq -se 'last | .status == "ok" and .counters["task-clock"].value > 0
 		and (.counters["no-such-event"].absent | length > 0)' "$tmp/perf.jsonl"
+	"$fake" --events '{task-clock,page-faults},no-such-event' --output "$tmp/perf.jsonl" >/dev/null || true
+	holds group-of-events jq -se 'last.counters | .["task-clock"].value > 0 and .["page-faults"].value >= 0
+		and (keys | length) == 3 and (.["no-such-event"].absent | length > 0)' "$tmp/perf.jsonl"
 	LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$fake" --output "$tmp/perf.jsonl" >/dev/null
 	holds foreign-locale jq -se 'last.counters["task-clock"].value > 0' "$tmp/perf.jsonl"
 	# One that answers after 0.3 s: what the answers take is no part of the time.

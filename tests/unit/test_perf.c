@@ -154,12 +154,36 @@ static void every_event_is_answered(void **state)
 	json_decref(perf.dropped);
 }
 
+/* Groups and a PMU's terms are one event each, whatever commas they hold. */
+static void events_hold_commas(void **state)
+{
+	struct perf perf = {.path = "/usr/bin/perf"};
+	json_t *c;
+
+	(void)state;
+	strcpy(perf.events,
+	       "{cycles,instructions}:D,cpu/event=0xc0,umask=1/,{cpu/config=1,name=a/,b},"
+	       "cpu/config=2,name=c/,task-clock,");
+	strcpy(perf.output, "/nowhere/perf.json");
+	perf.dropped = json_object();
+	c = perf_counters(&perf);
+	assert_int_equal(json_object_size(c), 2);
+	assert_string_equal(reason(c, "cpu/event=0xc0,umask=1/"), "perf printed no such row");
+	assert_string_equal(reason(c, "task-clock"), "perf printed no such row");
+	json_decref(c);
+	json_decref(perf.dropped);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counted),    cmocka_unit_test(absent),
-		cmocka_unit_test(number),     cmocka_unit_test(no_counter),
-		cmocka_unit_test(broken_pmu), cmocka_unit_test(every_event_is_answered),
+		cmocka_unit_test(counted),
+		cmocka_unit_test(absent),
+		cmocka_unit_test(number),
+		cmocka_unit_test(no_counter),
+		cmocka_unit_test(broken_pmu),
+		cmocka_unit_test(every_event_is_answered),
+		cmocka_unit_test(events_hold_commas),
 	};
 
 	return cmocka_run_group_tests_name("perf", tests, NULL, NULL);
