@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "case/run.h"
+#include "sys/cgroup.h"
 #include "sys/command.h"
 #include "sys/vmstat.h"
 
@@ -46,12 +47,19 @@ static bool memory(char *line, size_t size)
 {
 	const struct case_needs *n = &run.decl->needs;
 	const char *node = getenv("BEFORE_AFTER_NODE");
-	uint64_t want = n->memory.plus;
+	uint64_t want = n->memory.plus, room = memcg_room();
 	int64_t have;
 
 	if (n->memory.param)
 		want += param(n->memory.param) / 1000 * n->memory.permille;
 	have = node && *node ? node_meminfo(atoi(node), "MemFree") : meminfo("MemAvailable");
+	if (room < want) {
+		snprintf(line, size,
+			 "wanted %" PRIu64
+			 " MiB below the memory limit of this cgroup, found %" PRIu64 " MiB",
+			 want >> 20, room >> 20);
+		return false;
+	}
 	snprintf(line, size, "wanted %" PRIu64 " MiB of %s, found %" PRId64 " MiB", want >> 20,
 		 node && *node ? "free memory on the node" : "available memory", have / (1 << 20));
 	return have >= 0 && (uint64_t)have >= want;

@@ -310,6 +310,40 @@ uint64_t memcg_usage(const char *memcg)
 	return (uint64_t)bytes;
 }
 
+static uint64_t room_in(const char *memcg, bool v2)
+{
+	int64_t limit = number_in(memcg, v2 ? "memory.max" : "memory.limit_in_bytes");
+	int64_t used = number_in(memcg, v2 ? "memory.current" : "memory.usage_in_bytes");
+	int64_t active = memcg_stat(memcg, v2 ? "active_file" : "total_active_file");
+	int64_t inactive = memcg_stat(memcg, v2 ? "inactive_file" : "total_inactive_file");
+
+	/* "max" is no number; the root of v2 has no such file. */
+	if (limit < 0 || used < 0)
+		return MEMCG_UNLIMITED;
+	if (active > 0)
+		used -= active;
+	if (inactive > 0)
+		used -= inactive;
+	return used > limit ? 0 : (uint64_t)(used > 0 ? limit - used : limit);
+}
+
+uint64_t memcg_room(void)
+{
+	struct hierarchy h = {.v2 = false};
+	uint64_t least = MEMCG_UNLIMITED, room;
+	char below[PATH_MAX / 4];
+
+	if (!find_mount(&h, below, sizeof(below)) || !find_own(&h, below))
+		return least;
+	for (;;) {
+		room = room_in(h.own, h.v2);
+		least = room < least ? room : least;
+		if (strlen(h.own) <= strlen(h.root))
+			return least;
+		*strrchr(h.own, '/') = '\0';
+	}
+}
+
 int64_t memcg_stat(const char *memcg, const char *row)
 {
 	return row_in(memcg, "memory.stat", row);

@@ -37,6 +37,12 @@ int memcg_procs(const char *memcg);
 /* The limit on memory; on v2 and with swap accounting, swap stays unlimited. Skips if refused. */
 void memcg_limit(const char *memcg, uint64_t bytes);
 
+/*
+ * What this process may still be charged, its file pages being reclaimed, before a limit of its
+ * cgroup or one above is met, as far as they are to be seen. MEMCG_UNLIMITED: none is set.
+ */
+uint64_t memcg_room(void);
+
 /* What is charged now, kernel memory included. */
 uint64_t memcg_usage(const char *memcg);
 /* A row of memory.stat, spelled as this version spells it; -1: there is none. */

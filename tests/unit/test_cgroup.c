@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -142,6 +143,44 @@ static void test_limit_kills(void **state)
 	free(memcg);
 }
 
+/* What is left below a limit, here that of the cgroup above: file pages take nothing from it. */
+static void test_room(void **state)
+{
+	char *memcg = create(), inner[512], *buf = calloc(1, MIB);
+	char path[] = "/var/tmp/before-after-test-XXXXXX";
+	int fd = mkstemp(path), i, status;
+	uint64_t room = memcg_room();
+	pid_t pid;
+
+	(void)state;
+	unlink(path);
+	memcg_limit(memcg, 64 * MIB);
+	snprintf(inner, sizeof(inner), "%s/inner", memcg);
+	assert_int_equal(mkdir(inner, 0755), 0);
+	pid = fork();
+	if (pid == 0) {
+		memcg_join(inner);
+		if (memcg_room() > 64 * MIB || memcg_room() < 60 * MIB)
+			_exit(1);
+		memset(mmap(NULL, 16 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0),
+		       1, 16 * MIB);
+		for (i = 0; i < 16; i++)
+			if (write(fd, buf, MIB) != MIB)
+				_exit(2);
+		_exit(memcg_room() > 48 * MIB ? 3 : memcg_room() < 40 * MIB ? 4 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(rmdir(inner), 0);
+	/* Out here it limits nobody. */
+	assert_true(memcg_room() > room / 2);
+	close(fd);
+	free(buf);
+	assert_true(owned_release(why, sizeof(why)));
+	free(memcg);
+}
+
 /* The owner dies by kill -9 with a process still inside: the next start empties and removes. */
 static void test_recovered(void **state)
 {
@@ -203,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_charged_and_removed),
 		cmocka_unit_test(test_reclaim),
 		cmocka_unit_test(test_limit_kills),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_recovered),
 	};
 
