@@ -163,6 +163,18 @@ else
 	skip 'hybrid' 'the memory controller is one of version 2 here: other hierarchies cannot have it'
 fi
 
+# What does not fit is skipped; nobody is killed for want of memory.
+# shellcheck disable=SC2016
+readonly limited='small=$HOSTILE_CAGE/small; mkdir -p "$small"; for file in memory.limit_in_bytes memory.max; do
+	[[ ! -e $small/$file ]] || echo 64M >"$small/$file"
+done; echo $$ >"$small/cgroup.procs"'
+if [[ -n $HOSTILE_CAGE ]]; then
+	every_case_in 'a memory limit of 64 MiB' "$limited"
+	rmdir "$HOSTILE_CAGE/small"
+else
+	skip 'a memory limit of 64 MiB' 'no memory controller'
+fi
+
 # --- another perf -------------------------------------------------------------------------------
 
 mkdir "$tmp/shim"
