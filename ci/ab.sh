@@ -144,9 +144,9 @@ resolve() {
 }
 
 resolve before "$BEFORE"
-IMAGE_A=$IMAGE LABEL_A=${LABEL//[^A-Za-z0-9._-]/-}
+IMAGE_A=$IMAGE LABEL_A=$(file_name "$LABEL")
 resolve after "$AFTER"
-IMAGE_B=$IMAGE LABEL_B=${LABEL//[^A-Za-z0-9._-]/-}
+IMAGE_B=$IMAGE LABEL_B=$(file_name "$LABEL")
 # The same kernel twice is an A/A run: it needs two names.
 [ "$LABEL_A" != "$LABEL_B" ] || LABEL_B+=-again
 

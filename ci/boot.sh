@@ -223,7 +223,7 @@ start_qemu() {
 		-device virtconsole,chardev=command \
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
-		-fsdev "local,id=results,path=$SHARE,security_model=none" \
+		-fsdev "local,id=results,path=${SHARE//,/,,},security_model=none" \
 		-device virtio-9p-pci,fsdev=results,mount_tag=results \
 		"${DEVICES[@]}" <$input 2>"$BOOT_DIR/qemu.log"
 }

@@ -36,6 +36,11 @@ key() {
 	sha256sum | cut -c1-16
 }
 
+# What a kernel or series is called, as part of a file's name.
+file_name() {
+	printf '%s\n' "${1//[^A-Za-z0-9._-]/-}"
+}
+
 # A line that is overwritten on a terminal; nothing in a log, where plain lines say what happened.
 PROGRESS=
 progress() {

@@ -189,7 +189,7 @@ compare_into() {
 comparison() {
 	local role state='done' why='' file
 	parts "$1"
-	file=compare-${NAME//[^A-Za-z0-9._-]/-}.json
+	file=compare-$(file_name "$NAME").json
 	for role in "$AFTER" "$BEFORE"; do
 		[ -z "${STATE[$role]:-}" ] || state=${STATE[$role]} why=${WHY[$role]}
 	done
@@ -254,7 +254,7 @@ confirm() {
 	for held in "${HELD[@]}"; do
 		parts "$held"
 		grep -qxF -- "$NAME" <<<"$names" || continue
-		file=confirm-${NAME//[^A-Za-z0-9._-]/-}.json
+		file=confirm-$(file_name "$NAME").json
 		compare_into "$file" "$MINE/confirm" || continue
 		jq --arg name "$NAME" --arg file "$file" '(.comparisons[] | select(.name == $name)).confirm = $file' \
 			"$MINE/night.json" | put "$MINE/night.json"

@@ -140,8 +140,8 @@ unique() {
 	while :; do
 		for held in "${HELD[@]}"; do
 			parts "$held"
-			other=${NAME//[^A-Za-z0-9._-]/-}
-			if [ "$other" = "${name//[^A-Za-z0-9._-]/-}" ]; then
+			other=$(file_name "$NAME")
+			if [ "$other" = "$(file_name "$name")" ]; then
 				n=$((n + 1)) name=$wanted-$n
 				continue 2
 			fi
@@ -201,7 +201,7 @@ series() {
 	local commit=$1 file name claims claim role
 	for file in "${SERIES[@]}"; do
 		unique "$(basename "$file")"
-		name=$NAME role=with-${NAME//[^A-Za-z0-9._-]/-}
+		name=$NAME role=with-$(file_name "$NAME")
 		kernel "$role" "$commit" "$file"
 		subjects "$file" "$SCRATCH/mails.$role" >"$SCRATCH/subjects" || true
 		mapfile -t claims < <(named_claims "$file" "$SCRATCH/subjects")

@@ -26,10 +26,10 @@ report() {
 	[ ${#UNCOMPARED[@]} -eq 0 ] || printf '\nNot compared: %s.\n' "${UNCOMPARED[@]}"
 	for held in "${HELD[@]}"; do
 		parts "$held"
-		[ -e "$MINE/compare-${NAME//[^A-Za-z0-9._-]/-}.json" ] || continue
+		[ -e "$MINE/compare-$(file_name "$NAME").json" ] || continue
 		printf '\n# %s: %s, then %s\n\n' "$NAME" "$BEFORE" "$AFTER"
 		compare "$MINE/records" "$CLAIM" markdown
-		[ -e "$MINE/confirm-${NAME//[^A-Za-z0-9._-]/-}.json" ] || continue
+		[ -e "$MINE/confirm-$(file_name "$NAME").json" ] || continue
 		printf '\n# %s: fresh boots\n\n' "$NAME"
 		compare "$MINE/confirm" "$CLAIM" markdown
 	done

@@ -52,6 +52,12 @@ clean_boot() {
 	[ ! -e "$SCRATCH/results/.boots" ]
 }
 
+# What the engine's own options part by.
+odd_place() {
+	expect 0 boot --results "$SCRATCH/odd, this=one" -- sh -c 'mkdir /run/results/odd; echo {} >/run/results/odd/x.jsonl'
+	[ -f "$SCRATCH/odd, this=one/odd/x.jsonl" ]
+}
+
 # Records of a clean boot arrive, those of a failed one do not.
 records() {
 	local write="mkdir /run/results/\$0; echo {} >/run/results/\$0/x.jsonl"
@@ -153,6 +159,7 @@ usage() {
 
 check 'a clean boot passes on the exit code and the output' clean_boot
 check 'records count only after a clean boot' records
+check 'results in a place of an odd name' odd_place
 check 'two icount boots have two ids' boot_ids
 check 'the guest cannot write the host' no_escape
 check 'the swap disk is there' swap_disk
