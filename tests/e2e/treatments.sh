@@ -69,9 +69,8 @@ compare() {
 	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 }
 
-# Every row that was measured, of claims and without, once: its variant, ratio and interval. Not op=undo:
-# it allocates in its region, and one run in eight or so is 2 to 5 % dearer.
-ROWS='[.[] | .claims[].rows[], .others[]? | select(.pooled.low != null and .options.op != "undo")
+# Every row that was measured, of claims and without, once: its variant, ratio and interval.
+ROWS='[.[] | .claims[].rows[], .others[]? | select(.pooled.low != null)
 	| select(.metric == "time" or .metric == "p1")] | unique_by([.case, .options, .metric])'
 # shellcheck disable=SC2016
 LISTED='def listed($moves): . as $row | any($moves[]; .case == $row.case and
@@ -114,10 +113,20 @@ moves_shared() {
 		all(.[]; .pooled.ratio < 0.75)' "$RESULTS/shared-$name.json"
 }
 
+# alone DIR: nothing else ran in a region, whatever the preparation left to do: op=inval alone waits, for
+# its server, and lets others in.
+alone() {
+	cat "$1"/*.jsonl | jq -es '[.[] | select(.status == "ok" and .metrics.time.value)] as $runs
+		| $runs[] | select(.probes.off_cpu_ns > .metrics.time.value / 200)
+		| "\(.variant) run \(.run): \(.probes.off_cpu_ns) of \(.metrics.time.value) ns off the CPU"' && return 1
+	[ "$(cat "$1"/*.jsonl | jq -s '[.[] | select(.metrics.time.value)] | length')" -gt 0 ]
+}
+
 # Two boots of the base against two others.
 still() {
 	local file n=0
 	boots "base-$1" "$2" 4
+	alone "$RESULTS/base-$1"
 	rm -rf "$RESULTS"/still-{a,b}
 	mkdir "$RESULTS"/still-{a,b}
 	for file in "$RESULTS/base-$1"/*.jsonl; do
