@@ -239,10 +239,8 @@ static int remove_run_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_charged_and_removed),
-		cmocka_unit_test(test_reclaim),
-		cmocka_unit_test(test_limit_kills),
-		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_charged_and_removed), cmocka_unit_test(test_reclaim),
+		cmocka_unit_test(test_limit_kills),	    cmocka_unit_test(test_room),
 		cmocka_unit_test(test_recovered),
 	};
 
