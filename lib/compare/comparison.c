@@ -332,11 +332,12 @@ static void row_notes(struct comparison *comparison, struct result_row *row)
 			side->count[RUN_FAIL] + side->count[RUN_BROKEN] + side->count[RUN_SKIP];
 
 		if (ended && side->boots)
-			note_add(&comparison->notes, "not-ok", row->label,
-				 "on %s %zu run%s failed, %zu broke and %zu were skipped (%s)",
-				 sides[i].dataset->kernel, side->count[RUN_FAIL],
-				 side->count[RUN_FAIL] == 1 ? "" : "s", side->count[RUN_BROKEN],
-				 side->count[RUN_SKIP], side->reason);
+			(side->count[RUN_FAIL] ? note_warn : note_add)(
+				&comparison->notes, "not-ok", row->label,
+				"on %s %zu run%s failed, %zu broke and %zu were skipped (%s)",
+				sides[i].dataset->kernel, side->count[RUN_FAIL],
+				side->count[RUN_FAIL] == 1 ? "" : "s", side->count[RUN_BROKEN],
+				side->count[RUN_SKIP], side->reason);
 		if (side->boots && side->boots < sides[i].dataset->nboots)
 			note_add(&comparison->notes, "fewer-boots", row->label,
 				 "only %zu of the %zu boots of %s have it", side->boots,
@@ -483,6 +484,29 @@ static bool ends_by_work(const struct group *group)
 	return end && !strcmp(end, "ops");
 }
 
+/* A run that failed says that its kernel does wrong; what the others took does not make up for it. */
+static enum gate_outcome outcome_of(struct comparison *comparison, struct result_row *row)
+{
+	enum gate_outcome outcome = gate_outcome(comparison->gate, row->verdict);
+	size_t failed = row->after.count[RUN_FAIL], runs = 0;
+
+	if (!row->gates)
+		return OUTCOME_PASS;
+	if (comparison->gate == GATE_NONE || !failed)
+		return outcome;
+	for (int i = 0; i < RUN_STATUSES; i++)
+		runs += row->after.count[i];
+	row->failing = true;
+	if (!row->reason)
+		row->reason =
+			arena_printf(comparison->arena, "%zu of %zu runs failed on %s: %s", failed,
+				     runs, comparison->after->kernel,
+				     row->after.reason ? row->after.reason : "no reason recorded");
+	if (!row->before.count[RUN_FAIL])
+		return OUTCOME_FAIL;
+	return outcome == OUTCOME_PASS ? OUTCOME_OPEN : outcome;
+}
+
 static void fill_row(struct comparison *comparison, struct result_row *row,
 		     const struct group *before, const struct group *after)
 {
@@ -508,7 +532,7 @@ static void fill_row(struct comparison *comparison, struct result_row *row,
 	}
 	judge(comparison, row);
 	row_notes(comparison, row);
-	row->outcome = row->gates ? gate_outcome(comparison->gate, row->verdict) : OUTCOME_PASS;
+	row->outcome = outcome_of(comparison, row);
 }
 
 static void add_claim_row(struct comparison *comparison, struct claim_result *result,
@@ -949,6 +973,7 @@ static void conclude(struct comparison *comparison)
 				row->size_share < 1 && (row->verdict == VERDICT_REPRODUCED ||
 							row->verdict == VERDICT_UNCHANGED);
 			gating += row->verdict != VERDICT_NOT_MEASURED;
+			comparison->failing += row->failing;
 			failed = failed || row->outcome == OUTCOME_FAIL;
 			open = open || row->outcome == OUTCOME_OPEN;
 		}
@@ -957,6 +982,7 @@ static void conclude(struct comparison *comparison)
 		const struct result_row *row = comparison->others[i];
 
 		judged += row->judged;
+		comparison->failing += row->failing;
 		failed = failed || row->outcome == OUTCOME_FAIL;
 		/* Rows nobody asked for do not hold up a claim that is settled. */
 		open = open || (!gating && row->outcome == OUTCOME_OPEN);

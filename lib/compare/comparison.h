@@ -36,8 +36,9 @@ struct result_row {
 	struct row_side before, after;
 	struct rule rule;
 	enum verdict verdict;
-	const char *reason; /* of inconclusive and not measured, or NULL */
+	const char *reason; /* of inconclusive, not measured and failing, or NULL */
 	bool gates, judged; /* judged: there is a ratio */
+	bool failing;	    /* it gates, and runs failed on the after kernel: it does not pass */
 	enum gate_outcome outcome;
 	struct stats_difference difference, welch; /* of ln values, not oriented */
 	double permutation;			   /* p, or NaN */
@@ -97,6 +98,7 @@ struct comparison {
 	const char *engine, *headline, *method;
 	size_t count[VERDICTS]; /* of the claim rows that gate */
 	size_t scaled;		/* of these, passed below the documented size */
+	size_t failing;		/* rows, claimed or not, that gate and had runs fail on after */
 	enum gate_outcome outcome;
 };
 

@@ -32,8 +32,9 @@ static enum gate_outcome put_row(const struct comparison *comparison, size_t num
 				 const struct result_row *row, FILE *out)
 {
 	struct arena *arena = comparison->arena;
-	bool skip = row->outcome == OUTCOME_OPEN || row->verdict == VERDICT_NOT_MEASURED ||
-		    (!row->judged && row->outcome != OUTCOME_FAIL);
+	bool skip = row->outcome == OUTCOME_OPEN ||
+		    (row->outcome != OUTCOME_FAIL &&
+		     (row->verdict == VERDICT_NOT_MEASURED || !row->judged));
 	char verdict[256];
 
 	printable(verdict, sizeof(verdict), sentence_verdict(arena, row));

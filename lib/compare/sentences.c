@@ -168,6 +168,10 @@ const char *sentence_headline(const struct comparison *comparison)
 				    comparison->advice.boots == 1 ? "" : "s");
 	else if (comparison->advice.open && !comparison->advice.beyond)
 		text = arena_printf(arena, "%s: needs boots", text);
+	if (comparison->failing)
+		text = arena_printf(arena, "%s; runs of %zu row%s failed on %s", text,
+				    comparison->failing, comparison->failing == 1 ? "" : "s",
+				    comparison->after->kernel);
 	return text;
 }
 

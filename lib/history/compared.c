@@ -17,6 +17,8 @@ static void read_side(struct arena *arena, const struct input *in, json_t *row, 
 	if (!object)
 		return;
 	side->value = member_number(in, object, "value") * factor;
+	side->failed = (size_t)json_integer_value(json_object_get(object, "fail"));
+	side->reason = member_text(arena, in, object, "reason", INPUT_OPTIONAL);
 	boots = input_array(in, object, "boots", INPUT_REQUIRED);
 	side->boots = arena_alloc(arena, (json_array_size(boots) + 1) * sizeof(*side->boots));
 	json_array_foreach (boots, i, boot) {

@@ -22,6 +22,8 @@ struct compared_side {
 	double value; /* in the shown unit; NaN: not measured */
 	struct compared_boot *boots;
 	size_t nboots;
+	size_t failed;	    /* runs */
+	const char *reason; /* of the first run that was not ok, or NULL */
 };
 
 struct compared_row {

@@ -530,7 +530,30 @@ static void build_confirm(struct arena *arena, struct states *states)
 
 /* ---- the night as a whole ---- */
 
-/* The first confirmed loss; NULL: none. */
+/* A run that fails says that its kernel does wrong, which no fresh boot takes back. NULL: none. */
+static const char *why_failing(struct arena *arena, const struct night *night)
+{
+	for (size_t i = 0; i < night->ncomparisons; i++) {
+		const struct night_comparison *comparison = &night->comparisons[i];
+
+		if (comparison->kind != KIND_ANCHOR && comparison->kind != KIND_LAST_GOOD)
+			continue;
+		for (size_t j = 0; comparison->compared && j < comparison->compared->nrows; j++) {
+			const struct compared_row *row = &comparison->compared->rows[j];
+
+			if (row->after.failed && !row->before.failed)
+				return arena_printf(arena, "%s: %zu run%s failed, none of %s: %s",
+						    row->label, row->after.failed,
+						    row->after.failed == 1 ? "" : "s",
+						    comparison->compared->before,
+						    row->after.reason ? row->after.reason
+								      : "no reason recorded");
+		}
+	}
+	return NULL;
+}
+
+/* The first confirmed loss, or kernel that does wrong; NULL: none. */
 static const char *why_worse(struct arena *arena, const struct states *states)
 {
 	for (size_t i = 0; i < states->nclaims; i++) {
@@ -545,7 +568,7 @@ static const char *why_worse(struct arena *arena, const struct states *states)
 		if (alarm->state == ALARM_CONFIRMED || alarm->state == ALARM_STANDING)
 			return arena_printf(arena, "%s: %s", alarm->row->label, alarm->text);
 	}
-	return NULL;
+	return why_failing(arena, states->night);
 }
 
 /* The first thing that keeps the night from being fine; NULL: it is. */
