@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "case/perf.h"
 #include "case/record.h"
 #include "case/run.h"
 #include "sys/owned.h"
@@ -83,6 +84,33 @@ static int number(const char *text)
 	}
 	run.number = (unsigned int)value;
 	return 0;
+}
+
+/* What does not fit would be cut off in the middle of a name. */
+static int fits(const char *option, const char *list)
+{
+	size_t room = sizeof(((struct perf *)0)->events) - 1;
+
+	if (!list || strlen(list) <= room)
+		return 0;
+	fprintf(stderr, "%s: %s: wanted at most %zu characters, found %zu\n", run.decl->name,
+		option, room, strlen(list));
+	return 2;
+}
+
+/* A pattern, as the function profiler's filter takes it, would be counted as never called. */
+static int functions(const char *list)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.:,";
+
+	if (list && list[strspn(list, allowed)]) {
+		fprintf(stderr,
+			"%s: --probe: wanted names of functions and tracepoints, found '%s'\n",
+			run.decl->name, list);
+		return 2;
+	}
+	return fits("--probe", list);
 }
 
 /* A closed standard stream would become the record file, and KTAP lines records. */
@@ -166,6 +194,10 @@ int case_main(const struct case_decl *decl, int argc, char **argv)
 		fprintf(stderr, "%s: wanted options only, found '%s'\n", decl->name, argv[optind]);
 		return 2;
 	}
+	if (!bad)
+		bad = fits("--events", run.events);
+	if (!bad)
+		bad = functions(run.probe);
 	if (!bad && run.probe && run.locks) {
 		fprintf(stderr, "%s: wanted --probe or --locks, found both\n", decl->name);
 		bad = 2;

@@ -119,7 +119,6 @@ bool perf_line(const char *line, json_t *counters)
 	const char *text = json_string_value(field);
 	const char *event = json_string_value(json_object_get(row, "event"));
 	const char *unit = json_string_value(json_object_get(row, "unit"));
-	const char *suffix = event ? strrchr(event, ':') : NULL;
 	json_t *counter;
 	char printed[64], *end;
 	double value;
@@ -134,17 +133,6 @@ bool perf_line(const char *line, json_t *counters)
 		return false;
 	}
 	value = strtod(text, &end);
-	if (suffix && !strcmp(suffix, ":u")) {
-		/* Silently narrowed to user space: not what was asked for. */
-		char name[256], reason[128];
-
-		snprintf(name, sizeof(name), "%.*s", (int)(suffix - event), event);
-		snprintf(reason, sizeof(reason), "perf_event_paranoid=%d leaves only user space",
-			 (int)file_number("/proc/sys/kernel/perf_event_paranoid"));
-		json_object_set_new(counters, name, absent(reason));
-		json_decref(row);
-		return true;
-	}
 	if (!strcmp(text, "<not supported>"))
 		counter = absent("not supported: no PMU");
 	else if (!strcmp(text, "<not counted>"))
@@ -181,6 +169,18 @@ void perf_judge(json_t *counters)
 	}
 }
 
+/* What perf did not print as it was asked for; it may have narrowed it to user space, silently. */
+static json_t *not_printed(json_t *counters, const char *event)
+{
+	char name[512], reason[128] = "perf printed no such row";
+
+	snprintf(name, sizeof(name), "%s:u", event);
+	if (!json_object_del(counters, name))
+		snprintf(reason, sizeof(reason), "perf_event_paranoid=%d leaves only user space",
+			 (int)file_number("/proc/sys/kernel/perf_event_paranoid"));
+	return absent(reason);
+}
+
 json_t *perf_counters(const struct perf *perf)
 {
 	json_t *counters = json_deep_copy(perf->dropped);
@@ -201,6 +201,6 @@ json_t *perf_counters(const struct perf *perf)
 	/* A group's events, and one that is given a name, have rows by other names than theirs here. */
 	while ((event = next_event(&rest)))
 		if (*event != '{' && !strstr(event, "name=") && !json_object_get(counters, event))
-			json_object_set_new(counters, event, absent("perf printed no such row"));
+			json_object_set_new(counters, event, not_printed(counters, event));
 	return counters;
 }

@@ -134,17 +134,20 @@ bool profiler_stop(char *why, size_t size)
 	return set("0", why, size);
 }
 
-/* "  filemap_remove_folio               4096    1234.5 us  .." of one CPU; 0 where it is not. */
+/*
+ * "  filemap_remove_folio               4096    1234.5 us  .." of one CPU; 0 where it is not.
+ * Functions of one name, static ones, have a row each.
+ */
 static int64_t calls_in(char *text, const char *function)
 {
 	char *save = NULL, *line, name[128];
-	long long calls;
+	long long calls, sum = 0;
 
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (sscanf(line, " %127s %lld", name, &calls) == 2 &&
 		    !strncmp(name, function, NAME_SHOWN))
-			return calls;
-	return 0;
+			sum += calls;
+	return sum;
 }
 
 int64_t profiler_calls(const char *function, char *why, size_t size)

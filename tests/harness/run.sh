@@ -250,6 +250,12 @@ else
 	holds no-lock-statistics-say-why grep -qF '# SKIP locks: wanted /proc/lock_stat (CONFIG_LOCK_STAT)' "$tmp/out"
 	holds no-lock-statistics-are-recorded-so jq -e '.status == "skip" and .probes.locks == {}' "$tmp/probe.jsonl"
 fi
+expect_code probe-of-a-pattern 2 "--probe: wanted names of functions and tracepoints, found 'filemap_[*]'" \
+	"$fake" --probe 'filemap_*'
+expect_code probe-of-too-many 2 '--probe: wanted at most 2047 characters, found 3000' \
+	"$fake" --probe "$(printf 'f%.0s' {1..3000})"
+expect_code events-too-many 2 '--events: wanted at most 2047 characters, found 3000' \
+	"$fake" --events "$(printf 'f%.0s' {1..3000})"
 expect_code probe-and-locks-at-once 2 'wanted --probe or --locks, found both' "$fake" --probe f --locks
 
 # --- kills, and two at once ---------------------------------------------------------------------
