@@ -308,6 +308,9 @@ static int parse_expected(const struct input *in, struct claim *claim)
 				return input_fail(in, engine, "the id of a change row", id);
 			if (!json_is_number(ratio) || !(value > 0))
 				return input_fail_json(in, id, "a ratio above 0", ratio);
+			if (log(value) * log(row->after.value / row->before.value) < 0)
+				return input_failf(in, id, "a change in the documented direction",
+						   "a ratio of %g", value);
 			if (check_change(in, id, value,
 					 icount ? CLAIM_MARGIN_ICOUNT : CLAIM_MARGIN) < 0)
 				return -1;

@@ -171,7 +171,10 @@ static void choose_rule(struct comparison *comparison, struct result_row *row)
 		return;
 	}
 	documented = of->after.value / of->before.value;
-	expected = claim_expected(row->claim, comparison->engine, of->id);
+	/* What is expected of the instructions says nothing of a clock that was warped. */
+	expected = row->quantity.virtual_time
+			   ? NAN
+			   : claim_expected(row->claim, comparison->engine, of->id);
 	if (expected > 0) {
 		row->expected = expected;
 		row->expected_engine = true;
@@ -312,7 +315,9 @@ static void second_opinions(struct comparison *comparison, struct result_row *ro
 		return;
 	other = verdict_of(&rule, sign > 0 ? row->welch.low : -row->welch.high,
 			   sign > 0 ? row->welch.high : -row->welch.low);
-	if (row->verdict != VERDICT_DESCRIBED && other != row->verdict)
+	/* Welch's interval has no floor, which is no opinion on the spread of the kernels. */
+	if (row->verdict != VERDICT_DESCRIBED && other != row->verdict &&
+	    row->difference.s_raw >= row->floor)
 		note_add(&comparison->notes, "second-opinion", row->label,
 			 "Welch's interval, which lets the two kernels differ in spread, says "
 			 "\"%s\"",
@@ -369,12 +374,41 @@ static void row_notes(struct comparison *comparison, struct result_row *row)
 			 row->expected, comparison->engine);
 }
 
-/* All runs of both sides work on equally many pages, within a hundredth. */
-static bool pages_differ(const struct group *before, const struct group *after)
+/* All runs of both sides work on equally many pages, to within what would count as a difference. */
+static bool pages_differ(const struct result_row *row)
 {
+	const struct group *before = row->before.group, *after = row->after.group;
 	double low = fmin(before->pages_low, after->pages_low);
+	double most = row->quantity.instructions ? CLAIM_MARGIN_ICOUNT : 1.01;
 
-	return low > 0 && fmax(before->pages_high, after->pages_high) > 1.01 * low;
+	return low > 0 && fmax(before->pages_high, after->pages_high) > most * low;
+}
+
+/* One name for two quantities: what each side calls it; NULL: they agree, or a side lacks it. */
+static const char *metric_differs(struct comparison *comparison, const struct result_row *row,
+				  const char *name)
+{
+	const struct group_metric *before = group_metric(row->before.group, name);
+	const struct group_metric *after = group_metric(row->after.group, name);
+
+	if (!before || !after ||
+	    (!strcmp(before->unit, after->unit) && before->better == after->better))
+		return NULL;
+	return arena_printf(comparison->arena,
+			    "not compared: %s is in %s, %s is better, before; in %s, %s is better, "
+			    "after",
+			    name, before->unit, better_name[before->better], after->unit,
+			    better_name[after->better]);
+}
+
+static const char *metrics_differ(struct comparison *comparison, const struct result_row *row)
+{
+	const char *differs = row->metric ? metric_differs(comparison, row, row->metric) : NULL;
+
+	for (size_t i = 0; row->row && i < 2 && !differs; i++)
+		if (row->row->ratio_of[i])
+			differs = metric_differs(comparison, row, row->row->ratio_of[i]);
+	return differs;
 }
 
 static void judge(struct comparison *comparison, struct result_row *row)
@@ -397,7 +431,9 @@ static void judge(struct comparison *comparison, struct result_row *row)
 	}
 	if (incomplete(comparison, row))
 		return;
-	if (pages_differ(row->before.group, row->after.group))
+	if (!row->reason)
+		row->reason = metrics_differ(comparison, row);
+	if (!row->reason && pages_differ(row))
 		row->reason = arena_printf(
 			comparison->arena,
 			"not compared: %.15g to %.15g pages before, %.15g to %.15g after",
@@ -523,7 +559,9 @@ static void fill_row(struct comparison *comparison, struct result_row *row,
 
 		row->better = metric->better;
 		row->unit = quotient ? (row->row->unit ? row->row->unit : "") : metric->unit;
-		row->quantity = quantity_of(before, row->unit, &comparison->before->boots[0]);
+		/* A patch that makes the work sleep idles on its side alone. */
+		row->quantity = quantity_of(after->idle_ns > 0 ? after : before, row->unit,
+					    &comparison->before->boots[0]);
 	}
 	if (row->gates && ends_by_work(before) && strstr(row->unit, "ops/s")) {
 		row->gates = false;
@@ -734,6 +772,24 @@ static bool is_claimed(const struct comparison *comparison, const struct group *
 	return false;
 }
 
+/* A metric that a row of some claim about this group names. */
+static bool named(const struct comparison *comparison, const struct group *group,
+		  const char *metric)
+{
+	for (size_t i = 0; i < comparison->nclaims; i++) {
+		const struct claim *claim = comparison->claims[i].claim;
+
+		for (size_t j = 0; j < claim->nrows; j++) {
+			const struct claim_row *row = &claim->rows[j];
+
+			if (row->metric && !strcmp(row->metric, metric) &&
+			    group_matches(group, claim->case_name, row->where))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Totals depend on how fast the box was; a rate, a time or a share does not gate by accident. */
 static bool may_gate(const struct group_metric *metric)
 {
@@ -880,13 +936,18 @@ static void add_others(struct comparison *comparison, const bool *claimed)
 		for (size_t j = 0; j < group->nmetrics; j++) {
 			const struct group_metric *metric = &group->metrics[j];
 
+			/* The time of a given work is what it is about, whatever a claim says. */
+			bool time = !strcmp(metric->name, "time") && ends_by_work(group) &&
+				    !named(comparison, group, metric->name);
+
 			/* The same ratio as the time's, since the pages are equal. */
 			if (!strcmp(metric->name, "time_per_page") && group_metric(group, "time"))
 				continue;
 			if (metric->better == BETTER_NEITHER ||
-			    (claimed[i] && strcmp(metric->name, "instructions_per_page") != 0))
+			    (claimed[i] && !time &&
+			     strcmp(metric->name, "instructions_per_page") != 0))
 				continue;
-			add_other(comparison, group, metric, claimed[i],
+			add_other(comparison, group, metric, claimed[i] && !time,
 				  other_name(comparison, group, claimed[i] ? "" : common,
 					     metric->name, several));
 		}
@@ -969,9 +1030,7 @@ static void conclude(struct comparison *comparison)
 			if (!row->gates)
 				continue;
 			comparison->count[row->verdict]++;
-			comparison->scaled +=
-				row->size_share < 1 && (row->verdict == VERDICT_REPRODUCED ||
-							row->verdict == VERDICT_UNCHANGED);
+			comparison->scaled += verdict_shows(row->verdict) && row->size_share < 1;
 			gating += row->verdict != VERDICT_NOT_MEASURED;
 			comparison->failing += row->failing;
 			failed = failed || row->outcome == OUTCOME_FAIL;

@@ -33,12 +33,7 @@ static const char *percent(struct arena *arena, double share)
 			    100 * share);
 }
 
-static bool passed_row(const struct result_row *row)
-{
-	return row->verdict == VERDICT_REPRODUCED || row->verdict == VERDICT_UNCHANGED;
-}
-
-/* The one size of all rows passed below the documented one, or NAN where they differ. */
+/* The one size of all rows that show something below the documented one, or NAN where they differ. */
 static double one_size(const struct comparison *comparison)
 {
 	double size = 0;
@@ -47,7 +42,7 @@ static double one_size(const struct comparison *comparison)
 		for (size_t j = 0; j < comparison->claims[i].nrows; j++) {
 			const struct result_row *row = comparison->claims[i].rows[j];
 
-			if (!row->gates || !(row->size_share < 1) || !passed_row(row))
+			if (!row->gates || !(row->size_share < 1) || !verdict_shows(row->verdict))
 				continue;
 			if (size > 0 && size != row->size_share)
 				return NAN;
@@ -62,6 +57,15 @@ static const char *not_measured(const struct comparison *comparison)
 	size_t count = comparison->count[VERDICT_NOT_MEASURED];
 
 	return count ? arena_printf(comparison->arena, "; %zu not measured", count) : "";
+}
+
+/* Where no claim row was measured, and rows without a claim are all that is told. */
+static const char *not_measured_rows(const struct comparison *comparison)
+{
+	size_t count = comparison->count[VERDICT_NOT_MEASURED];
+
+	return count ? arena_printf(comparison->arena, "; no claim row of %zu measured", count)
+		     : "";
 }
 
 static const char *claims_sentence(const struct comparison *comparison)
@@ -161,7 +165,8 @@ const char *sentence_headline(const struct comparison *comparison)
 	else if (claims && others)
 		text = arena_printf(arena, "%s; %s", claims, others);
 	else
-		text = claims ? claims : others;
+		text = claims ? claims
+			      : arena_printf(arena, "%s%s", others, not_measured_rows(comparison));
 	if (comparison->advice.boots)
 		text = arena_printf(arena, "%s: %zu more boot%s of each kernel", text,
 				    comparison->advice.boots,

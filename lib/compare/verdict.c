@@ -126,6 +126,12 @@ size_t verdict_runs(const struct rule *rule, double d, double between, double wi
 	return 0;
 }
 
+bool verdict_shows(enum verdict verdict)
+{
+	return verdict == VERDICT_REPRODUCED || verdict == VERDICT_PARTLY ||
+	       verdict == VERDICT_DIRECTION || verdict == VERDICT_UNCHANGED;
+}
+
 enum gate_outcome gate_outcome(enum gate gate, enum verdict verdict)
 {
 	switch (verdict) {

@@ -44,6 +44,8 @@ struct rule {
 	double margin; /* ln of what counts as a difference at all, positive */
 };
 
+/* Shows what is documented, in part or in direction at least. */
+bool verdict_shows(enum verdict verdict);
 enum verdict verdict_of(const struct rule *rule, double low, double high);
 /* Nothing more to learn from further boots under this rule. */
 bool verdict_settled(const struct rule *rule, enum verdict verdict);
