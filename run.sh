@@ -215,10 +215,17 @@ if ((EUID == 0)); then
 	[[ ! -L $run_dir && -O $run_dir && -z $(find "$run_dir" -prune -perm /022) ]] ||
 		die 99 "$run_dir: wanted a directory of ours that nobody else can write"
 	exec 19<>"$run_dir/lock"
-	if ! flock -n 19; then
+	# As a case does: who says that he is ending, or is dead, is waited for up to 10 s.
+	for ((look = 0; ; look++)); do
+		! flock -n 19 || break
+		holder=
 		read -r holder <"$run_dir/lock" || true
-		die 99 "$run_dir/lock: another before-after holds this box: ${holder:-unknown}"
-	fi
+		if ((look == 100)) || ! [[ $holder == *', ending' ||
+			($holder =~ ^pid\ ([0-9]+), && ! -e /proc/${BASH_REMATCH[1]}/exe) ]]; then
+			die 99 "$run_dir/lock: another before-after holds this box: ${holder:-unknown}"
+		fi
+		sleep 0.1
+	done
 	printf 'pid %d, run.sh\n' $$ >"$run_dir/lock"
 	export BEFORE_AFTER_LOCK_FD=19
 fi

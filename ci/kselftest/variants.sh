@@ -7,7 +7,9 @@
 # BEFORE_AFTER_RESULTS=DIR also appends records, for build/compare, to DIR/RELEASE/BOOT_ID.jsonl.
 #
 # Every number is a line "# CASE VARIANT: METRIC VALUE UNIT" before the result it belongs to.
-# Exit: 0 no variant failed and one passed, 1 one failed, 4 all were skipped, as kselftest has it.
+# Exit: 0 no variant failed and one passed, 1 one failed, 4 all were skipped, as kselftest has it;
+# 129, 130, 143 stopped by HUP, INT or TERM, as the runner's timeout does: then the case has given back
+# what it had of the box before we end, so that the next test finds the box free.
 
 LC_ALL=C
 export LC_ALL
@@ -45,17 +47,43 @@ as_subtest() { # NUMBER VARIANT
 	$found || echo "not ok $1 $name${2:+ $2} # ERROR ended without a result"
 }
 
+# What the case prints: no pipe, in which nobody could wait for the case and be stopped. No name is left.
+said=$(mktemp) || {
+	echo "Bail out! $name: wanted a temporary file"
+	exit 1
+}
+exec 5>>"$said"
+exec 6<"$said"
+rm -f "$said"
+
+child=
+stopped() { # CODE
+	trap '' TERM INT HUP
+	if [ -n "$child" ]; then
+		kill -TERM "$child" 2>/dev/null
+		wait "$child"
+		as_subtest "$number" "$variant" <&6
+	fi
+	exit "$1"
+}
+trap 'stopped 129' HUP
+trap 'stopped 130' INT
+trap 'stopped 143' TERM
+# Killed, we take the case with us.
+BEFORE_AFTER_STARTER=$$
+export BEFORE_AFTER_STARTER
+
 number=0 passed=0 failed=0
-exec 4>&1
 for variant in $variants; do
 	number=$((number + 1))
 	[ "$variant" != - ] || variant=
-	code=$({
-		{
-			"$here/$name" --scale smoke --variant "$variant" ${records:+--output "$records"} "$@"
-			echo $? >&3
-		} | as_subtest "$number" "$variant" >&4
-	} 3>&1)
+	"$here/$name" --scale smoke --variant "$variant" ${records:+--output "$records"} "$@" \
+		>&5 5>&- 6<&- &
+	child=$!
+	wait "$child"
+	code=$?
+	child=
+	as_subtest "$number" "$variant" <&6
 	case $code in
 	0) passed=$((passed + 1)) ;;
 	4) ;;

@@ -258,6 +258,7 @@ static void finish(enum run_end how, const char *reason)
 	if (!finishing) {
 		finishing = true;
 		children_ending(options_timeout());
+		owned_ending();
 		outcome.how = how;
 		snprintf(first, sizeof(first), "%s", reason ? reason : "");
 		if (worker > 0)
@@ -320,7 +321,7 @@ static void measure_empty_region(void)
 	json_decref(result);
 }
 
-/* Without run.sh nobody starts the next run or waits for this one: it ends as by SIGTERM. */
+/* Without what started it nobody starts the next run or waits for this one: it ends as by SIGTERM. */
 static void follow_starter(void)
 {
 	const char *starter = getenv("BEFORE_AFTER_STARTER");
@@ -329,7 +330,7 @@ static void follow_starter(void)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != atoi(starter))
-		run_broken("interrupted: run.sh, process %s, has ended", starter);
+		run_broken("interrupted: what started it, process %s, has ended", starter);
 }
 
 int parent_run(void)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sys/boot.h"
@@ -25,7 +26,7 @@ struct owned {
 
 static struct owned stack[OWNED_MAX];
 static int depth;
-static int journal = -1;
+static int journal = -1, held = -1; /* held: the lock, where it is ours and not a parent's */
 
 static const char *run_dir(void)
 {
@@ -69,11 +70,47 @@ static bool parent_holds_lock(int lock)
 	       io_lock(fd, LOCK_EX | LOCK_NB);
 }
 
+static const char ending[] = ", ending";
+/* Of a holder that is ending: between two looks, and in all. */
+static const struct timespec look = {.tv_nsec = 20000000};
+static const double patience_s = 10;
+
+static void read_holder(int lock, char *who, size_t size)
+{
+	ssize_t got = pread(lock, who, size - 1, 0);
+
+	who[got > 0 ? got : 0] = '\0';
+	who[strcspn(who, "\n")] = '\0';
+}
+
+/* It says so itself, or it is dead: killed, and what it had started is still going away. */
+static bool is_ending(const char *who)
+{
+	size_t len = strlen(who), tail = strlen(ending);
+	char path[64];
+	int pid;
+
+	if (len > tail && !strcmp(who + len - tail, ending))
+		return true;
+	if (sscanf(who, "pid %d,", &pid) != 1)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid); /* a zombie has none */
+	return access(path, F_OK) && errno == ENOENT;
+}
+
+static double uptime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void take_lock(int dir)
 {
 	int lock = io_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+	double until = uptime() + patience_s;
 	char who[128] = "";
-	ssize_t got;
 
 	if (lock < 0)
 		run_broken("%s/lock: %s", run_dir(), strerror(errno));
@@ -81,17 +118,32 @@ static void take_lock(int dir)
 		close(lock);
 		return;
 	}
-	if (!io_lock(lock, LOCK_EX | LOCK_NB)) {
-		got = pread(lock, who, sizeof(who) - 1, 0);
-		who[got > 0 ? got : 0] = '\0';
-		who[strcspn(who, "\n")] = '\0';
-		run_broken("%s/lock: another before-after holds this box: %s", run_dir(),
-			   *who ? who : "unknown");
+	while (!io_lock(lock, LOCK_EX | LOCK_NB)) {
+		bool wait;
+
+		read_holder(lock, who, sizeof(who));
+		wait = is_ending(who);
+		if (!wait || uptime() > until)
+			run_broken("%s/lock: another before-after holds this box: %s%s", run_dir(),
+				   *who ? who : "unknown", wait ? " for more than 10 s" : "");
+		nanosleep(&look, NULL);
 	}
 	snprintf(who, sizeof(who), "pid %d, %s\n", getpid(), program_invocation_short_name);
 	if (!io_truncate(lock, 0) || !io_pwrite(lock, who, strlen(who), 0))
 		run_broken("%s/lock: cannot be written: %s", run_dir(), strerror(errno));
-	/* Kept open until the process ends. */
+	held = lock; /* Kept open until the process ends. */
+}
+
+void owned_ending(void)
+{
+	char who[160];
+
+	if (held < 0)
+		return;
+	/* Longer than what it replaces. Where it cannot be written, the next start is answered at once. */
+	snprintf(who, sizeof(who), "pid %d, %s%s\n", getpid(), program_invocation_short_name,
+		 ending);
+	io_pwrite(held, who, strlen(who), 0);
 }
 
 void owned_open(void)

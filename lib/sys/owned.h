@@ -11,6 +11,7 @@
  * another boot are dropped without being undone).
  *
  * One process tree holds RUNDIR/lock at a time; the lock is a flock() that dies with its holders.
+ * "pid 1234, NAME" in it says who took it, and ", ending" behind that that it is about to let go.
  */
 #ifndef SYS_OWNED_H
 #define SYS_OWNED_H
@@ -28,9 +29,13 @@ struct undo_kind {
 
 /*
  * Takes the lock (or finds that a parent, run.sh, holds it for us) and opens the journal.
+ * A holder that is ending, or was killed and leaves processes that are, is waited for up to 10 s.
  * Broken when another instance holds it or RUNDIR cannot be used.
  */
 void owned_open(void);
+
+/* From here on we only give back what we own: who starts next waits for us. */
+void owned_ending(void);
 
 /*
  * Undoes what a killed instance left. Returns the number of entries undone; broken with the

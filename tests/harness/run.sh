@@ -294,6 +294,11 @@ holds kill-9-leaves-no-record test ! -s "$tmp/killed.jsonl"
 "$fake" >/dev/null 2>"$tmp/err"
 holds kill-9-knob-restored-at-next-start test "$(<"$knob")" == "$was"
 holds kill-9-undoing-is-said grep -q 'undoing what a killed run left' "$tmp/err"
+# Of a holder that is dead the children may have the lock for a while.
+bash -c 'exec 5<>"$1" && flock -n 5 && echo "pid $$, killed" >&5 && exec sleep 1 &' - "$BEFORE_AFTER_RUN_DIR/lock"
+until_is grep -q ', killed' "$BEFORE_AFTER_RUN_DIR/lock"
+holds kill-9-is-waited-for ./run.sh --case shmem-truncate --variant op=punch,folio=4k --scale smoke \
+	--runs 1 --events '' --results "$tmp/two"
 
 swaps=$(</proc/swaps)
 zrams=$(ls /sys/block)

@@ -108,6 +108,50 @@ exit_codes() {
 	[[ $(<ok:0.out) == $'KTAP version 1\n1..2\n# ok v=1: time 1 ns\nok 1 a b\n# ok v=2: time 1 ns\nok 2 a b' ]]
 }
 
+# A test that is stopped ends when its case has given back what it had, so that the next one finds
+# the box free: by the runner's timeout (its group, then the script alone), by each signal, by kill -9.
+stopped() {
+	local how code signal script began
+	mkdir "$work/stopped"
+	cd "$work/stopped"
+	cp "$top/ci/kselftest/variants.sh" .
+	cat >slow <<-'END'
+		#!/bin/bash
+		trap 'sleep 1; echo "not ok 1 slow # ERROR stopped"; rm "$0.runs"; exit 99' TERM
+		echo $$ >"$0.runs"
+		while :; do sleep 0.05; done
+	END
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\nvariants="v=1 v=2"\n. "$(dirname "$0")/variants.sh"\n' >slow.sh
+	sed 's/v=1 v=2/-/' slow.sh >pagecache-truncate.sh
+	chmod +x slow ./*.sh
+	ln -s "$BEFORE_AFTER_BUILD/cases/pagecache-truncate" "$BEFORE_AFTER_BUILD/cases/shmem-truncate" .
+	for how in 'timeout --foreground 1 timeout 1' 'timeout --foreground 1' 'timeout -s INT --foreground 1' \
+		'timeout -s HUP --foreground 1'; do
+		code=0
+		$how ./slow.sh >slow.out || code=$?
+		[[ $code == 124 && ! -e slow.runs ]]
+		[[ $(<slow.out) == $'KTAP version 1\n1..2\nnot ok 1 slow # ERROR stopped' ]]
+	done
+	for signal in TERM KILL; do
+		./pagecache-truncate.sh --scale documented >case.out 2>case.err &
+		script=$! began=$SECONDS
+		until grep -q ', pagecache-trunc' "$BEFORE_AFTER_RUN_DIR/lock" 2>/dev/null || ! kill -0 "$script" ||
+			((SECONDS > began + 30)); do
+			sleep 0.1
+		done
+		sleep 0.5
+		kill -s "$signal" "$script"
+		code=0
+		wait "$script" || code=$?
+		[[ $code == $((128 + $(kill -l "$signal"))) ]]
+		[[ $signal == KILL || $(<case.out) == *'# ERROR interrupted: '* ]]
+		./shmem-truncate --scale smoke
+		[[ ! -s $BEFORE_AFTER_RUN_DIR/journal.jsonl ]]
+		: >"$BEFORE_AFTER_RUN_DIR/lock"
+	done
+}
+
 flattened() {
 	make -C "$selftests" TARGETS=before-after KSFT_INSTALL_PATH="$work/installed" gen_tar
 	mkdir "$work/unpacked"
@@ -150,6 +194,11 @@ in_a_guest() {
 
 check 'kselftest: config has what the cases declare, and our guests have it' configuration
 check 'kselftest: exit codes and KTAP lines' exit_codes
+if ((EUID == 0)); then
+	check 'kselftest: a test that is stopped leaves the box free' stopped
+else
+	skip 'kselftest: a test that is stopped leaves the box free' 'wanted root'
+fi
 if tree=$(kernel_tree); then
 	selftests=$work/linux/tools/testing/selftests
 	check 'kselftest: laid out twice, shellcheck, nothing foreign replaced' layout

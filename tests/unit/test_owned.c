@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -213,6 +214,90 @@ static void directory_of_others(void **state)
 	chmod(dir, 0700);
 }
 
+/* Its lock is there until the last process that inherited it is gone, 0.6 s later. */
+static const struct timespec last = {.tv_nsec = 600000000};
+
+static void hold(void)
+{
+	owned_open();
+	put(knob, "held");
+	if (fork() == 0)
+		nanosleep(&last, NULL);
+}
+
+static void hold_alive(void)
+{
+	owned_open();
+	put(knob, "held");
+	nanosleep(&last, NULL);
+}
+
+static void end_slowly(void)
+{
+	owned_open();
+	owned_ending();
+	put(knob, "held");
+	nanosleep(&last, NULL);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Starts it, and returns when it has the lock. */
+static pid_t started(void (*what)(void))
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		what();
+		_exit(0);
+	}
+	while (access(knob, F_OK))
+		usleep(1000);
+	return pid;
+}
+
+/* A holder that says that it is ending is waited for; so is one that was killed, whose children last. */
+static void one_that_ends_is_waited_for(void **state)
+{
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	pid = started(end_slowly);
+	assert_int_equal(in_child(recover), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	unlink(knob);
+	/* Dead, and not yet waited for. */
+	pid = started(hold);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(in_child(recover), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(in_child(hold), 0);
+	assert_int_equal(in_child(recover), 0);
+}
+
+/* Any other is answered at once. */
+static void one_that_goes_on_is_not(void **state)
+{
+	double began;
+	pid_t pid;
+
+	(void)state;
+	pid = started(hold_alive);
+	began = now();
+	assert_int_equal(in_child(recover), end_exit_code(END_BROKEN));
+	assert_true(now() - began < 0.4);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(in_child(recover), 0);
+}
+
 static void brackets(void **state)
 {
 	char value[64];
@@ -249,6 +334,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forgotten_is_not_undone, setup, run_dir_remove),
 		cmocka_unit_test_setup_teardown(unknown_entry, setup, run_dir_remove),
 		cmocka_unit_test_setup_teardown(directory_of_others, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(one_that_ends_is_waited_for, setup, run_dir_remove),
+		cmocka_unit_test_setup_teardown(one_that_goes_on_is_not, setup, run_dir_remove),
 		cmocka_unit_test_setup_teardown(brackets, setup, run_dir_remove),
 	};
 
