@@ -20,7 +20,7 @@
 enum { HOLE_READ, WRITTEN_CLEAN, DIRTY };
 enum { FILES = 32, LOOKS = 16 };
 
-static int state, files, fds[FILES];
+static int state, files, count, fds[FILES]; /* count: of truncates */
 static uint64_t size;
 static struct cached seen;
 
@@ -28,6 +28,7 @@ static void plan(void)
 {
 	state = opt_index("state");
 	files = opt_is("counted", "yes") ? FILES : 1;
+	count = files > 1 ? files : (int)param("count");
 	size = param("pages") * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -59,7 +60,8 @@ static void prepare(void)
 
 	plan();
 	pages((uint64_t)files * param("pages"));
-	worked_on("truncate", files);
+	worked_on("truncate", count);
+	worked_on("page", count * (int64_t)param("pages"));
 	for (i = 0; i < files; i++) {
 		look(fds[i] = ramdisk_file());
 		if (files > 1)
@@ -69,7 +71,7 @@ static void prepare(void)
 
 static void measure(void)
 {
-	int i, count = files > 1 ? files : (int)param("count"), failed = 0, error = 0, returned;
+	int i, failed = 0, error = 0, returned;
 
 	if (files == 1)
 		region_uncounted("counted=yes");

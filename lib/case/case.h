@@ -119,8 +119,9 @@ void owns_server(int pid, const char *name);
 /* The number of pages the operation works on, the divisor of per-page metrics. */
 void pages(uint64_t count);
 /*
- * How many of a declared unit the region did, for rates of calls in probe runs: pages() says it of
- * "page", where the operation works on that many. Below 1: not known.
+ * How many of a declared unit the region did, for rates of calls in probe runs and as the amount of
+ * work: pages() says it of "page", where the region does one operation on that many. Below 1: not
+ * known.
  */
 void worked_on(const char *unit, int64_t count);
 

@@ -96,13 +96,13 @@ json_t *outcome_record(const struct outcome *o)
 	json_object_update(identity, json_object_get(found, "identity"));
 	if (off_cpu)
 		json_object_set(probes, "off_cpu_ns", off_cpu);
+	if (json_object_get(found, "per"))
+		json_object_set(probes, "per", json_object_get(found, "per"));
 	if (o->functions) {
 		json_object_set(probes, "functions", o->functions);
 		json_object_set(probes, "backends", o->backends);
 		if (o->locks)
 			json_object_set(probes, "locks", o->locks);
-		json_object_set_new(probes, "per",
-				    value_or(json_object_get(found, "per"), json_object()));
 	}
 	all = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "schema", 1, "kernel",
 			label && *label ? label : "unlabelled", "boot", boot_id(), "invocation",

@@ -53,14 +53,51 @@ lkp_runs() {
 	# shellcheck disable=SC2016
 	printf '%s\n' 'cd_benchmark() { cd "$BENCHMARK_ROOT/$1"; }' >"$work/src/lib/run.sh"
 	make -s install PREFIX="$work/benchmarks/before-after"
+	lkp_job shmem-truncate op=punch
+	grep -qE '^shmem-truncate\.op=punch_folio=4k_fill=fallocate_state=resident\.time: [0-9.]+$' "$work/lkp.stats"
+	[[ $(wc -l <"$work/lkp.stats") == $(cut -d: -f1 "$work/lkp.stats" | sort -u | wc -l) ]]
+	worked 'params.pages == 4096'
+	# What is not named is the default, also where a variant of another order of folios is usual.
+	jq -e '.options == {op: "punch", folio: "4k", fill: "fallocate", state: "resident"}' "$work"/result/*/lkp/*.jsonl
+}
+
+# A job at smoke scale: what it printed in lkp.out, the stats in lkp.stats, its records in result.
+lkp_job() { # TEST VARIANT
+	rm -rf "$work/result"
 	LKP_SRC=$work/src BENCHMARK_ROOT=$work/benchmarks TMP_RESULT_ROOT=$work/result \
-		test=shmem-truncate variant=op=punch scale=smoke runs=2 \
-		ci/lkp/programs/before-after/run >"$work/lkp.out"
+		test=$1 variant=$2 scale=smoke runs=2 ci/lkp/programs/before-after/run >"$work/lkp.out"
 	ci/lkp/programs/before-after/parse <"$work/lkp.out" >"$work/lkp.stats"
 	cat "$work/lkp.stats"
-	grep -qE '^shmem-truncate\.op=punch_folio=4k_fill=fallocate_state=resident\.time: [0-9.]+$' "$work/lkp.stats"
-	grep -qx 'workload: 8192' "$work/lkp.stats"
-	[[ $(wc -l <"$work/lkp.stats") == $(cut -d: -f1 "$work/lkp.stats" | sort -u | wc -l) ]]
+}
+
+# The workload is the sum of EXPRESSION, which holds of each record that is ok, or there is neither.
+worked() { # EXPRESSION == PAGES
+	local pages
+	jq -se "map(select(.status == \"ok\")) | all(.[]; .$1)" "$work"/result/*/lkp/*.jsonl
+	pages=$(jq -s "map(select(.status == \"ok\") | .${1%% *}) | add // empty" "$work"/result/*/lkp/*.jsonl)
+	[[ $(sed -n 's/^workload: //p' "$work/lkp.stats") == "$pages" ]]
+}
+
+# Of many samples, of many at once, and of what a run counts itself.
+lkp_workload() {
+	lkp_job pagecache-truncate state=dirty
+	worked 'probes.per.page == 50 * 1024'
+	lkp_job pagecache-truncate counted=yes
+	worked 'probes.per.page == 32 * 1024'
+	lkp_job truncate-neighbour inserters=0
+	worked 'probes.per.page == .params.rounds * .params.size / 4 / 4096 +
+		(.checks.punches.got * .params.piece / 4096)'
+}
+
+# A variant is one: a blank would be "or", of which the second half is not what it says.
+lkp_refuses() {
+	local variant code
+	for variant in 'op=punch op=close' $'op=punch\top=close' ' op=punch' 'op=punch,folio=4k '; do
+		code=0
+		LKP_SRC=$work/src BENCHMARK_ROOT=$work/benchmarks TMP_RESULT_ROOT=$work/result test=shmem-truncate \
+			variant=$variant scale=smoke runs=1 ci/lkp/programs/before-after/run >"$work/lkp.out" 2>&1 || code=$?
+		[[ $code == 99 && $(<"$work/lkp.out") == "variant: wanted options of one variant such as op=punch,folio=4k, found a blank in '$variant'" ]]
+	done
 }
 
 check 'lkp: include, job and index are those of the cases' generated
@@ -68,5 +105,7 @@ check 'lkp: parse gives the fixtures' fixtures
 ! has 'lkp: yamllint' yamllint || check 'lkp: yamllint' lkp_yaml
 ! has 'lkp: shellcheck' shellcheck || check 'lkp: shellcheck, parameters, depends' lkp_shell
 check 'lkp: run and parse, a job at smoke scale' lkp_runs
+check 'lkp: workload is the pages of all runs' lkp_workload
+check 'lkp: a variant is one' lkp_refuses
 
 finish
