@@ -29,7 +29,7 @@ usage() {
 	  --probe              only count calls of the claims' kernel functions: which code ran
 	  --locks              only count how often locks are taken and waited for (CONFIG_LOCK_STAT)
 	  --code-path          count them for the claims' rows after the timed runs also with --events ""
-	  --list               cases, variants, and whether their needs are met
+	  --list               cases, variants, and what is seen to be missing for them without a run
 	  --dry-run            what would be run and what it would change on this box
 	  --cleanup            undo what a killed run left
 	Exit: 0 no run failed or broke and one is ok, 1 a run failed, 2 usage, 4 all skipped,

@@ -21,6 +21,12 @@
 
 static struct stressng_result result;
 
+static void chosen(void)
+{
+	reclaim_lru_require(opt("lru"));
+	swap_require(opt("swap"), param("size"));
+}
+
 static void setup(void)
 {
 	const char *method = strcmp(scale_name(), "documented") ? "rand-set" : "all";
@@ -80,7 +86,8 @@ static const struct case_decl dirty_reclaim = {
 		  .memory = {"size", 600, 64 << 20},
 		  .commands = LIST("stress-ng", "mkswap", "blkid"),
 		  .kconfig = LIST("CONFIG_ARCH_WANT_BATCHED_UNMAP_TLB_FLUSH"), /* not UML */
-		  .controllers = LIST("memory")},
+		  .controllers = LIST("memory"),
+		  .chosen = chosen},
 	.options = {{"swap", "where it is swapped to", LIST("device", "file", "zram", "host")},
 		    {"lru", "which LRU reclaim works on", LIST("mglru", "classic")},
 		    {"end", "what ends the run", LIST("time", "ops")},

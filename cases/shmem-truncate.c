@@ -25,6 +25,13 @@ static int fd;
 static uint64_t size, page;
 static int64_t taken, swap, freed, kept; /* before: bytes; pages freed; bytes op=undo must leave */
 
+static void chosen(void)
+{
+	shmem_require(opt_is("op", "close"), param("size") + (1 << 20), opt_is("folio", "pmd"));
+	if (opt_is("state", "swapped-half"))
+		swap_add_require(param("size") / 2);
+}
+
 static void setup(void)
 {
 	op = (enum op)opt_index("op");
@@ -94,7 +101,7 @@ static void verify(void)
 static const struct case_decl shmem_truncate = {
 	.name = "shmem-truncate",
 	.summary = "drop all pages of a tmpfs file or memfd",
-	.needs = {.root = true, .memory = {"size", 1030, 64 << 20}},
+	.needs = {.root = true, .memory = {"size", 1030, 64 << 20}, .chosen = chosen},
 	.options = {{"op", "how they are dropped",
 		     LIST("ftruncate", "punch", "close", "unlink", "undo")},
 		    {"folio", "order of the folios", LIST("4k", "pmd")},

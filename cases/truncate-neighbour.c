@@ -28,13 +28,17 @@ static int64_t held; /* the most bytes that the file held before a round */
 static struct punched done;
 static struct fio_result rounds[ROUNDS_MAX];
 
-static void setup(void)
+static void chosen(void)
 {
 	int wanted = 2 + atoi(opt("inserters")), found = cpus_first(cpu, wanted);
 
 	if (found < wanted)
 		run_skip("wanted %d CPUs, found %d: give the guest or the cpuset more", wanted,
 			 found);
+}
+
+static void setup(void)
+{
 	shmem_place(false, param("size") + (1 << 20), false);
 	identity("backing", "tmpfs");
 	identity("fio", fio_version());
@@ -93,7 +97,10 @@ static void verify(void)
 static const struct case_decl truncate_neighbour = {
 	.name = "truncate-neighbour",
 	.summary = "first touches of a tmpfs file (fio) while its other pages are punched out",
-	.needs = {.root = true, .memory = {"size", 1030, 128 << 20}, .commands = LIST("fio")},
+	.needs = {.root = true,
+		  .memory = {"size", 1030, 128 << 20},
+		  .commands = LIST("fio"),
+		  .chosen = chosen},
 	.options = {{"inserters", "threads that punch quarters of it and fault them in again",
 		     LIST("0", "2")}},
 	.params = {{"size", "bytes", 64 << 20, 1 << 30, 4ULL << 30, 64 << 20},

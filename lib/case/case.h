@@ -55,6 +55,8 @@ struct case_needs {
 		uint64_t plus;
 	} memory;
 	const char *const *commands, *const *devices, *const *kconfig, *const *controllers;
+	/* Of what the chosen options and parameters need: skips where it is not, and changes nothing. */
+	void (*chosen)(void);
 };
 
 #define CASE_OPTIONS_MAX 15

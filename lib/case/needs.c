@@ -145,9 +145,23 @@ static bool controllers(char *line, size_t size)
 	return true;
 }
 
+static bool sense(char *line, size_t size)
+{
+	const char *none = options_senseless();
+
+	if (none)
+		snprintf(line, size, "%s is no workload", none);
+	return !none;
+}
+
 static const struct need all[] = {
-	{"root", root},	      {"kernel", kernel},   {"commands", commands},
-	{"devices", devices}, {"kconfig", kconfig}, {"controllers", controllers},
+	{"sense", sense},
+	{"root", root},
+	{"kernel", kernel},
+	{"commands", commands},
+	{"devices", devices},
+	{"kconfig", kconfig},
+	{"controllers", controllers},
 	{"memory", memory},
 };
 
@@ -159,9 +173,22 @@ void needs_require(void)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (!all[i].met(line, sizeof(line)))
 			run_skip("%s", line);
+	if (run.decl->needs.chosen)
+		run.decl->needs.chosen();
 }
 
-bool needs_report(void)
+/* What the chosen options need is not here, or could not be looked at. */
+static _Noreturn void not_met(enum run_end how, const char *reason)
+{
+	bool skip = how == END_SKIP;
+
+	printf("# variant: not met: %s\n%s 1 %s %s # %s\n", reason, skip ? "ok" : "not ok",
+	       run.decl->name, run.variant,
+	       skip ? "SKIP a need is not met" : "ERROR a need cannot be told");
+	exit(end_exit_code(how));
+}
+
+int needs_report(void)
 {
 	bool met = true;
 	size_t i;
@@ -174,5 +201,17 @@ bool needs_report(void)
 		       line);
 		met = met && ok;
 	}
-	return met;
+	if (!met) {
+		printf("ok 1 %s %s # SKIP a need is not met\n", run.decl->name, run.variant);
+		return end_exit_code(END_SKIP);
+	}
+	if (run.decl->needs.chosen) {
+		end_set_handler(not_met);
+		run.decl->needs.chosen();
+		printf("# variant: met\n");
+	}
+	printf("# a run may still skip: what must be changed on the box is tried there only\n"
+	       "ok 1 %s %s\n",
+	       run.decl->name, run.variant);
+	return 0;
 }

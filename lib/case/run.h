@@ -47,9 +47,10 @@ void describe(void);
 /* Adds the metric's unit and direction to its value; returns the object. */
 json_t *describe_metric(const struct case_metric *metric, json_t *object);
 
-/* needs.c: skips at the first need that is not met; without `skip` prints a line a need. */
+/* needs.c: skips at the first need that is not met. */
 void needs_require(void);
-bool needs_report(void);
+/* .. or prints a line a need, and the result line. Returns the exit code, or exits with it. */
+int needs_report(void);
 
 /* parent.c: setup, perf, the inner process, record; returns the exit code. */
 int parent_run(void);

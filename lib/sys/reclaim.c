@@ -22,16 +22,19 @@ static const char all_parts[] = "0x0007";
 static const char all_parts[] = "0x0003";
 #endif
 
-static void choose_lru(const char *name)
+void reclaim_lru_require(const char *lru)
 {
-	bool mglru = !strcmp(name, "mglru");
-
-	if (!access(lru_gen, F_OK))
-		knob_set(lru_gen, mglru ? all_parts : "0x0000");
-	else if (mglru)
+	if (!strcmp(lru, "mglru") && access(lru_gen, F_OK))
 		run_skip("lru=mglru: wanted a kernel with CONFIG_LRU_GEN, found no %s; "
 			 "lru=classic does without",
 			 lru_gen);
+}
+
+static void choose_lru(const char *name)
+{
+	reclaim_lru_require(name);
+	if (!access(lru_gen, F_OK))
+		knob_set(lru_gen, !strcmp(name, "mglru") ? all_parts : "0x0000");
 }
 
 void reclaim_single_pages(const char *lru)

@@ -25,7 +25,7 @@
 /* Memfds, unlike our own mounts, follow this knob; the per-size ones matter for faults only. */
 static const char shmem_enabled[] = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
-void shmem_place(bool memfd, uint64_t bytes, bool pmd)
+void shmem_require(bool memfd, uint64_t bytes, bool pmd)
 {
 	int64_t pmd_size = folio_pmd_size();
 	char now[64];
@@ -41,6 +41,11 @@ void shmem_place(bool memfd, uint64_t bytes, bool pmd)
 	    !strcmp(now, pmd ? "deny" : "force"))
 		run_skip("%s: wanted another value, found %s, which overrules huge= of mounts",
 			 shmem_enabled, now);
+}
+
+void shmem_place(bool memfd, uint64_t bytes, bool pmd)
+{
+	shmem_require(memfd, bytes, pmd);
 	if (!memfd)
 		tmpfs_mount("shmem", bytes, pmd ? "always" : "never");
 	else if (pmd || access(shmem_enabled, F_OK) == 0)

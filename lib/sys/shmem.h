@@ -14,6 +14,8 @@
  * A file goes on a tmpfs of just that size, SCRATCH/shmem; memfds follow a knob, which is owned.
  */
 void shmem_place(bool memfd, uint64_t bytes, bool pmd);
+/* Skips where it would, as far as that is to be seen without changing anything. */
+void shmem_require(bool memfd, uint64_t bytes, bool pmd);
 
 /* In the inner process: makes the file; its path, for files, is shmem_path(). */
 int shmem_create(bool memfd);

@@ -81,18 +81,11 @@ static bool zram_undo(const json_t *entry, char *why, size_t size)
 
 const struct undo_kind zram_kind = {.name = "zram", .outlives = true, .undo = zram_undo};
 
-/*
- * hot_add makes a device before it tells which, too late for the journal; but it takes the lowest
- * free number, so that one is journalled first. The lock keeps two of us, with run directories of
- * their own, from journalling the same number.
- */
-static int zram_new(void)
+static void zram_require(void)
 {
-	int number = -1, made, remove, lock = io_open(ZRAM, O_RDONLY | O_DIRECTORY, 0);
-	char path[64];
-	struct stat st;
+	int remove;
 
-	if (lock < 0 || !io_lock(lock, LOCK_EX))
+	if (access(ZRAM, F_OK))
 		run_skip("wanted a zram device, found no %s: modprobe zram", ZRAM);
 	/* Adding is a read, which a read-only /sys allows: then it could not be removed again. */
 	remove = io_open(ZRAM "/hot_remove", O_WRONLY, 0);
@@ -100,6 +93,21 @@ static int zram_new(void)
 		run_skip("wanted a zram device, found %s/hot_remove not writable: %s", ZRAM,
 			 strerror(errno));
 	close(remove);
+}
+
+/*
+ * hot_add makes a device before it tells which, too late for the journal; but it takes the lowest
+ * free number, so that one is journalled first. The lock keeps two of us, with run directories of
+ * their own, from journalling the same number.
+ */
+static int zram_new(void)
+{
+	int number = -1, made, lock = io_open(ZRAM, O_RDONLY | O_DIRECTORY, 0);
+	char path[64];
+	struct stat st;
+
+	if (lock < 0 || !io_lock(lock, LOCK_EX))
+		run_skip("wanted a zram device, found %s: %s", ZRAM, strerror(errno));
 	do {
 		number++;
 		snprintf(path, sizeof(path), "/sys/block/zram%d", number);
@@ -183,13 +191,8 @@ const struct undo_kind swap_file_kind = {
 
 static void make_file(const char *dir, char *path, size_t size, uint64_t bytes)
 {
-	char *real = realpath(dir, NULL), why[300];
+	char *real = realpath(dir, NULL);
 	int fd, err;
-
-	/* Whoever can exchange the file chooses what is swapped to. */
-	if (!place_private(dir, why, sizeof(why)))
-		run_skip("%s: wanted a directory for swap that only root can change, found %s", dir,
-			 why);
 
 	snprintf(path, size, "%s/%s%d", real ? real : dir, file_prefix, getpid());
 	free(real);
@@ -218,7 +221,7 @@ static void turn_on(const char *path)
 		run_skip("swapon %s: %s", path, strerror(errno));
 }
 
-static void use_host(uint64_t bytes)
+static void require_host(uint64_t bytes)
 {
 	int64_t left = meminfo("SwapFree");
 
@@ -228,46 +231,89 @@ static void use_host(uint64_t bytes)
 			 bytes >> 20, left < 0 ? 0 : left >> 20);
 }
 
+static void require_directory(const char *given, bool directory)
+{
+	char why[300];
+
+	if (!directory)
+		run_skip("swap=file: wanted a directory that a swap file may be made in "
+			 "(run.sh --swap-device DIR), found %s",
+			 given && *given ? given : "none");
+	/* Whoever can exchange the file chooses what is swapped to. */
+	if (!place_private(given, why, sizeof(why)))
+		run_skip("%s: wanted a directory for swap that only root can change, found %s",
+			 given, why);
+}
+
+static void require_device(const char *given, bool directory, uint64_t bytes)
+{
+	char path[PATH_MAX];
+
+	if (!given || !*given || directory)
+		run_skip("swap=device: wanted a block device that may be overwritten "
+			 "(run.sh --swap-device DEV), or another swap=, found %s",
+			 directory ? given : "none");
+	if (!realpath(given, path))
+		run_skip("%s: wanted a block device for swap, found: %s", given, strerror(errno));
+	check_device(path, bytes);
+}
+
+/* The first page of an area is its header. */
+static uint64_t with_header(uint64_t bytes)
+{
+	return bytes + (1 << 20);
+}
+
+void swap_require(const char *kind, uint64_t bytes)
+{
+	const char *given = getenv("BEFORE_AFTER_SWAP_DEVICE");
+	struct stat st;
+	bool directory = given && *given && !stat(given, &st) && S_ISDIR(st.st_mode);
+
+	bytes = with_header(bytes);
+	if (!strcmp(kind, "host"))
+		require_host(bytes);
+	else if (!strcmp(kind, "zram"))
+		zram_require();
+	else if (!strcmp(kind, "file"))
+		require_directory(given, directory);
+	else
+		require_device(given, directory, bytes);
+}
+
 void swap_use(const char *kind, uint64_t bytes)
 {
 	const char *given = getenv("BEFORE_AFTER_SWAP_DEVICE");
 	char path[PATH_MAX] = "";
-	struct stat st;
-	bool directory = given && *given && !stat(given, &st) && S_ISDIR(st.st_mode);
 
-	/* The first page of an area is its header. */
-	bytes += 1 << 20;
-	if (!strcmp(kind, "host")) {
-		use_host(bytes);
+	swap_require(kind, bytes);
+	bytes = with_header(bytes);
+	if (!strcmp(kind, "host"))
 		return;
-	}
-	if (!strcmp(kind, "zram")) {
+	if (!strcmp(kind, "zram"))
 		zram_node(path, sizeof(path), bytes);
-	} else if (!strcmp(kind, "file")) {
-		if (!directory)
-			run_skip("swap=file: wanted a directory that a swap file may be made in "
-				 "(run.sh --swap-device DIR), found %s",
-				 given && *given ? given : "none");
+	else if (!strcmp(kind, "file"))
 		make_file(given, path, sizeof(path), bytes);
-	} else {
-		if (!given || !*given || directory)
-			run_skip("swap=device: wanted a block device that may be overwritten "
-				 "(run.sh --swap-device DEV), or another swap=, found %s",
-				 directory ? given : "none");
-		/* The journal may be read from another directory. */
-		if (!realpath(given, path))
-			run_skip("%s: wanted a block device for swap, found: %s", given,
-				 strerror(errno));
-		check_device(path, bytes);
-	}
+	/* The journal may be read from another directory. */
+	else if (!realpath(given, path))
+		run_skip("%s: wanted a block device for swap, found: %s", given, strerror(errno));
 	turn_on(path);
+}
+
+static const char *kind_to_add(void)
+{
+	const char *given = getenv("BEFORE_AFTER_SWAP_DEVICE");
+
+	return !given || !*given ? "zram" : "device";
 }
 
 const char *swap_add(uint64_t bytes)
 {
-	const char *given = getenv("BEFORE_AFTER_SWAP_DEVICE");
-	const char *kind = !given || !*given ? "zram" : "device";
+	swap_use(kind_to_add(), bytes);
+	return kind_to_add();
+}
 
-	swap_use(kind, bytes);
-	return kind;
+void swap_add_require(uint64_t bytes)
+{
+	swap_require(kind_to_add(), bytes);
 }

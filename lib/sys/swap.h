@@ -15,6 +15,8 @@
  * Skips where neither can be had.
  */
 const char *swap_add(uint64_t bytes);
+/* Each skips where the one without _require would, as far as that is seen without a change. */
+void swap_add_require(uint64_t bytes);
 
 /*
  * The same on what is asked for: "device"; "file", made in the directory that --swap-device names
@@ -22,6 +24,7 @@ const char *swap_add(uint64_t bytes);
  * "host", which adds nothing and wants that much free in the areas that the box has.
  */
 void swap_use(const char *kind, uint64_t bytes);
+void swap_require(const char *kind, uint64_t bytes);
 
 /* Bytes in use over all areas; a few pages a CPU lag behind. */
 int64_t swap_used(void);

@@ -43,15 +43,24 @@ same_box() { # NAME
 	result "$1" "$([[ -z $LEFT ]] && echo 0 || echo 1)" "$LEFT"
 }
 
-skips() { # NAME PATTERN COMMAND...: exit 4, the reason on the KTAP line
+says() { # NAME PATTERN COMMAND...: exit 4, and a line that matches
 	local name=$1 pattern=$2 code=0
 	shift 2
 	"$@" >"$tmp/out" 2>"$tmp/err" || code=$?
-	if [[ $code == 4 ]] && grep -qE "^ok 1 .* # SKIP .*$pattern" "$tmp/out"; then
+	if [[ $code == 4 ]] && grep -qE -- "$pattern" "$tmp/out"; then
 		result "$name" 0
 	else
 		result "$name" 1 "exit $code: $(tail -1 "$tmp/out")"
 	fi
+}
+
+tried_skips() { # NAME PATTERN COMMAND...: the reason on the KTAP line of what only a run can tell
+	says "$1" "^ok 1 .* # SKIP .*$2" "${@:3}"
+}
+
+skips() { # NAME PATTERN COMMAND...: .. and of what --check tells without one
+	tried_skips "$@"
+	says "$1-is-told-before" "^# [a-z]+: not met: .*$2" "${@:3}" --check
 }
 
 box >"$tmp/box"
@@ -85,12 +94,22 @@ else
 	skips no-mglru 'wanted a kernel with CONFIG_LRU_GEN' "$reclaim" --variant swap=zram
 fi
 skips one-cpu 'wanted 2 CPUs, found 1' taskset -c 0 "$neighbour"
+skips one-cpu-of-four 'wanted 4 CPUs, found 1' taskset -c 0 "$neighbour" --variant inserters=2
+skips swap-of-half 'wanted a block device for swap' \
+	env BEFORE_AFTER_SWAP_DEVICE="$tmp/box" "$build/cases/shmem-truncate" --scale smoke --variant state=swapped-half
+skips no-workload 'fs=tmpfs,state=hole-read is no workload' "$build/cases/pagecache-truncate" --variant fs=tmpfs
+if taskset -c 0 ./run.sh --list --case truncate-neighbour >"$tmp/out" 2>&1 &&
+	grep -qx '  inserters=0  (skipped: wanted 2 CPUs, found 1: .*)' "$tmp/out"; then
+	result list-says-what-is-skipped 0
+else
+	result list-says-what-is-skipped 1 "$(tail -1 "$tmp/out")"
+fi
 skips not-root 'wanted root, found uid 65534' setpriv --reuid 65534 --clear-groups \
 	env BEFORE_AFTER_RUN_DIR="$tmp/none" "$reclaim"
 sed 's/^\(memory\t.*\t\)1$/\10/' /proc/cgroups >"$tmp/cgroups"
 disabled() {
 	mount --bind "$tmp/cgroups" /proc/cgroups
-	"$reclaim" --variant "swap=zram,$lru"
+	"$reclaim" --variant "swap=zram,$lru" "$@"
 }
 unmounted() {
 	local point
@@ -106,14 +125,14 @@ tmpfs_swap() {
 export -f disabled unmounted tmpfs_swap
 export tmp reclaim lru
 skips no-controller 'wanted the cgroup controller memory, found it not enabled: boot without' \
-	unshare -m bash -euc disabled
+	unshare -m bash -euc 'disabled "$@"' -
 if [[ -e /sys/class/zram-control ]]; then
-	skips no-hierarchy 'wanted a mounted cgroup hierarchy with the memory controller, found none' \
+	tried_skips no-hierarchy 'wanted a mounted cgroup hierarchy with the memory controller, found none' \
 		unshare -m bash -euc unmounted
 else
 	skip no-hierarchy 'no zram here to get so far'
 fi
-skips swap-file-refused 'swapon .*before-after-swap-[0-9]+: ' unshare -m bash -euc tmpfs_swap
+tried_skips swap-file-refused 'swapon .*before-after-swap-[0-9]+: ' unshare -m bash -euc tmpfs_swap
 same_box box-after-skips
 
 # --- a whole run ----------------------------------------------------------------------------------
