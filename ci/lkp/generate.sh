@@ -28,12 +28,13 @@ ask() { # FILTER
 	printf '%s\n' "${described[@]}" | jq -rs -L "$top/ci" "include \"needs\"; $1"
 }
 
-# Variants, a line each, without what is default. LKP's result paths keep 31 characters of a value, in
-# which two variants must differ.
+# Variants, a line each, without what is default. A job names no device that may be overwritten: what
+# would be swapped to one is swapped to zram. LKP's result paths keep 31 characters of a value, in which
+# two variants must differ.
 short() { # CASE
 	local lines
 	lines=$(jq -rRn --argjson case "$("$build/cases/$1" --describe)" '
-		inputs | split(",") | map(split("=") | {key: .[0], value: .[1]})
+		inputs | gsub("\\bswap=device\\b"; "swap=zram") | split(",") | map(split("=") | {key: .[0], value: .[1]})
 		| (map(select(.value != $case.options[.key].default)) | select(. != [])) // .[:1]
 		| map("\(.key)=\(.value)") | join(",")')
 	[[ -z $(cut -c-31 <<<"$lines" | sort | uniq -d) ]] || {

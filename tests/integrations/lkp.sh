@@ -17,6 +17,26 @@ generated() {
 	done
 }
 
+# Each variant of the job is one that the box which the include asks for can run without a parameter more:
+# what is not met here is of the kernel or of the box.
+complete() {
+	local test='' line variant what
+	unset BEFORE_AFTER_SWAP_DEVICE
+	while IFS= read -r line; do
+		case $line in
+		'  test: '*) test=${line#*: } ;;
+		'    - '*=*)
+			variant=${line#*- }
+			# The LRU is the kernel's, and is asked for first.
+			[[ $test != dirty-reclaim ]] || variant+=,lru=classic
+			what=$("$BEFORE_AFTER_BUILD/cases/$test" --check --scale smoke --variant "$variant") || true
+			printf '%s %s\n%s\n' "$test" "$variant" "$what"
+			fails grep -E 'no workload|swap-device|another swap=' <<<"$what"
+			;;
+		esac
+	done <ci/lkp/jobs/before-after.yaml
+}
+
 fixtures() {
 	local fixture
 	for fixture in ci/lkp/spec/fixtures/stats/before-after/*.yaml; do
@@ -101,6 +121,7 @@ lkp_refuses() {
 }
 
 check 'lkp: include, job and index are those of the cases' generated
+check 'lkp: every variant of the job wants no parameter more' complete
 check 'lkp: parse gives the fixtures' fixtures
 ! has 'lkp: yamllint' yamllint || check 'lkp: yamllint' lkp_yaml
 ! has 'lkp: shellcheck' shellcheck || check 'lkp: shellcheck, parameters, depends' lkp_shell
