@@ -43,6 +43,27 @@ tmt_boots() {
 		and all(.[]; .result | IN("pass", "info", "fail", "skip"))' "$work/tmt/data/results.yaml"
 }
 
+# What cannot be is one line that names it, and the one code that says that there are no results.
+tmt_refuses() {
+	local bad code said kernels
+	mkdir -p "$work/tmt/none"
+	# shellcheck disable=SC2016 # it is text
+	for bad in BOOTS=0 BOOTS=-1 BOOTS=abc BOOTS=1.5 BOOTS=08 'BOOTS=1 2' BOOTS=99999999999999999999 \
+		'BOOTS=a[$(touch x)]' 'KERNELS= ' 'KERNELS=a b c' 'KERNELS=a a' TMT_TEST_DATA= BOOT_INTO= \
+		'BOOT_INTO=exit 7' SCALE=huge; do
+		code=0
+		kernels=
+		[[ $bad != BOOT_INTO=* ]] || kernels=other # one that is to be booted
+		env TMT_TEST_DATA="$work/tmt/none" SCALE=smoke RUNS=1 CASES=shadow-entries KERNELS="$kernels" "$bad" \
+			ci/tmt/tests/boots.sh >"$work/tmt/out" 2>"$work/tmt/err" || code=$?
+		said=$(<"$work/tmt/err")
+		printf '%s: %d: %s\n' "$bad" "$code" "$said"
+		[[ $code == 1 && $said != *$'\n'* && ! -s $work/tmt/out ]]
+		[[ $said =~ ^(boots.sh: ${bad%%=*}:|run.sh: --scale:)" " ]]
+	done
+	[[ ! -e x && ! -e $work/tmt/none/results.yaml ]]
+}
+
 tmt_lint() {
 	tmt --root ci/tmt lint
 }
@@ -50,5 +71,6 @@ tmt_lint() {
 ! has 'tmt: yamllint' yamllint || check 'tmt: yamllint' tmt_yaml
 ! has 'tmt: tmt lint' tmt || check 'tmt: tmt lint' tmt_lint
 check 'tmt: two kernels by reboots, custom results' tmt_boots
+check 'tmt: what cannot be is one line and the documented code' tmt_refuses
 
 finish

@@ -11,16 +11,24 @@
 set -euo pipefail
 export LC_ALL=C
 
+# Whatever ends it, the code is one of these.
+trap 'code=$?; ((code == 0)) || exit 1' EXIT
+die() {
+	printf 'boots.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+[[ -n ${TMT_TEST_DATA:-} ]] || die 'TMT_TEST_DATA: wanted the directory that tmt gives a test, found none'
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 readonly here top=${here%/ci/tmt/tests}
 readonly records=$TMT_TEST_DATA/records build=${BEFORE_AFTER_BUILD:-$top/build}
 release=$(uname -r)
 read -ra kernels <<<"${KERNELS:-$release}"
 boots=${BOOTS:-1}
-((${#kernels[@]} <= 2)) || {
-	echo "boots.sh: KERNELS: wanted one or two releases, found ${#kernels[@]}" >&2
-	exit 1
-}
+((${#kernels[@]} == 1 || ${#kernels[@]} == 2)) ||
+	die "KERNELS: wanted one or two releases, found ${#kernels[@]}"
+[[ ${kernels[0]} != "${kernels[1]:-}" ]] || die "KERNELS: wanted two different releases, found '$KERNELS'"
+[[ $boots =~ ^[1-9][0-9]{0,2}$ ]] || die "BOOTS: wanted a number from 1 to 999, found '$boots'"
 
 boots_of() {
 	find "$records/$1" -name '*.jsonl' 2>/dev/null | wc -l
@@ -51,16 +59,11 @@ fi
 
 next=$(next_kernel)
 if [[ -n $next ]]; then
-	((${TMT_REBOOT_COUNT:-0} <= 2 * boots * ${#kernels[@]})) || {
-		echo "boots.sh: $next: wanted a boot of it, found $release after $TMT_REBOOT_COUNT reboots" >&2
-		exit 1
-	}
+	((${TMT_REBOOT_COUNT:-0} <= 2 * boots * ${#kernels[@]})) ||
+		die "$next: wanted a boot of it, found $release after $TMT_REBOOT_COUNT reboots"
 	if [[ $next != "$release" ]]; then
-		[[ -n ${BOOT_INTO:-} ]] || {
-			echo "boots.sh: BOOT_INTO: wanted the command that selects $next, found none" >&2
-			exit 1
-		}
-		bash -euc "${BOOT_INTO//@KERNEL@/$next}"
+		[[ -n ${BOOT_INTO:-} ]] || die "BOOT_INTO: wanted the command that selects $next, found none"
+		bash -euc "${BOOT_INTO//@KERNEL@/$next}" || die "BOOT_INTO: $next: ended with $?"
 	fi
 	tmt-reboot
 	exit 0
