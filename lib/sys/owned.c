@@ -121,6 +121,8 @@ static void take_lock(int dir)
 	while (!io_lock(lock, LOCK_EX | LOCK_NB)) {
 		bool wait;
 
+		if (errno != EWOULDBLOCK)
+			run_broken("%s/lock: cannot be locked: %s", run_dir(), strerror(errno));
 		read_holder(lock, who, sizeof(who));
 		wait = is_ending(who);
 		if (!wait || uptime() > until)
