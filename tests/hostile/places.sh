@@ -129,18 +129,23 @@ every_case_in() { # NAME WHAT [UNSHARE-OPTION..]
 	local name=$1 what=$2 case
 	shift 2
 	for case in "$build"/cases/*; do
-		code=0
-		rm -f "$tmp/x.jsonl"
-		unshare -m "$@" bash "$tmp/with" "$what" "$case" --scale smoke --events '' \
-			--output "$tmp/x.jsonl" >"$tmp/out" 2>"$tmp/err" || code=$?
-		if ((code == 0 || code == 4)) && jq -es 'length == 1 and (.[0] |
-			if .status == "ok" then (.metrics | map(.value // empty) | length > 0) and all(.checks[]; .ok)
-			else .status == "skip" and (.reason | test("wanted|swapon|mkswap")) end)' "$tmp/x.jsonl" >/dev/null; then
+		# Others' work on this box may spoil a run; the place would spoil the next one too.
+		if case_is_right "$what" "$case" "$@" || case_is_right "$what" "$case" "$@"; then
 			result "$name: ${case##*/}" 0
 		else
 			result "$name: ${case##*/}" 1 "exit $code: $(tail -1 "$tmp/out") $(tail -1 "$tmp/err")"
 		fi
 	done
+}
+
+case_is_right() { # WHAT CASE [UNSHARE-OPTION..]
+	code=0
+	rm -f "$tmp/x.jsonl"
+	unshare -m "${@:3}" bash "$tmp/with" "$1" "$2" --scale smoke --events '' \
+		--output "$tmp/x.jsonl" >"$tmp/out" 2>"$tmp/err" || code=$?
+	((code == 0 || code == 4)) && jq -es 'length == 1 and (.[0] |
+		if .status == "ok" then (.metrics | map(.value // empty) | length > 0) and all(.checks[]; .ok)
+		else .status == "skip" and (.reason | test("wanted|swapon|mkswap")) end)' "$tmp/x.jsonl" >/dev/null
 }
 
 # As in a container, the case being its first process.
@@ -224,19 +229,27 @@ mkdir "$LOCPATH"
 if localedef -i de_DE -f UTF-8 "$LOCPATH/de_DE.UTF-8" 2>/dev/null &&
 	[[ $(LC_ALL=de_DE.UTF-8 bash -c 'printf %.1f 1,5' 2>&1) == 1,5 ]]; then
 	export LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 LANGUAGE=de
-	code=0
-	./run.sh --scale smoke --runs 1 --label de --results "$tmp/language" >"$tmp/out" 2>"$tmp/err" || code=$?
-	holds 'decimal commas: every run is what it is elsewhere' jq -es 'all(.[]; (.status | IN("ok", "skip"))
-		or (.case == "dirty-reclaim" and (.reason | startswith("oom_kills")))) and
+	# What the language spoils is spoilt every time; what others' work on this box does is not.
+	for ((try = 1; try <= 3; try++)); do
+		code=0 language=$tmp/language.$try
+		./run.sh --scale smoke --runs 1 --label de --results "$language" >"$tmp/out" 2>"$tmp/err" || code=$?
+		bad=$(jq -c 'select((.status | IN("ok", "skip")) or
+			(.case == "dirty-reclaim" and (.reason | startswith("oom_kills"))) | not)
+			| [.case, .variant, .status, .reason]' "$language"/de/*.jsonl)
+		[[ -n $bad ]] || break
+		printf '# try %d: %s\n' "$try" "${bad//$'\n'/; }"
+	done
+	result 'decimal commas: every run is what it is elsewhere' "$([[ -z $bad ]] && echo 0 || echo 1)" "$bad"
+	holds 'decimal commas: numbers are read' jq -es '
 		any(.[]; .status == "ok" and .case == "truncate-neighbour" and .metrics.fault_p50.value > 0) and
 		any(.[]; .counters["task-clock"].value > 0 or .counters["task-clock"].absent != null)' \
-		<(cat "$tmp"/language/de/*.jsonl)
-	commas=$(grep -cE '[0-9],[0-9]+ (ms|s|ns|µs)' "$tmp/language/de/report.md") || true
-	points=$(grep -cE '[0-9]\.[0-9]+ (ms|s|ns|µs)' "$tmp/language/de/report.md") || true
+		<(cat "$language"/de/*.jsonl)
+	commas=$(grep -cE '[0-9],[0-9]+ (ms|s|ns|µs)' "$language/de/report.md") || true
+	points=$(grep -cE '[0-9]\.[0-9]+ (ms|s|ns|µs)' "$language/de/report.md") || true
 	holds 'decimal commas: none in the table' test "$commas" == 0 -a "$points" -gt 0
 	LC_ALL=C ./run.sh --cleanup 2>/dev/null
-	"$build/compare" --single "$tmp/language/de" --claims cases/*.json >"$tmp/de.md"
-	LC_ALL=C "$build/compare" --single "$tmp/language/de" --claims cases/*.json >"$tmp/C.md"
+	"$build/compare" --single "$language/de" --claims cases/*.json >"$tmp/de.md"
+	LC_ALL=C "$build/compare" --single "$language/de" --claims cases/*.json >"$tmp/C.md"
 	holds 'decimal commas: the comparator prints the same' cmp "$tmp/de.md" "$tmp/C.md"
 	export LC_ALL=C
 else
