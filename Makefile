@@ -273,6 +273,12 @@ bisect: all $(GUEST_INIT)
 check-bisect: all $(GUEST_INIT)
 	@tests/e2e/bisect.sh stand-ins
 
+# ci/try.sh and what it is refused, with stand-ins too; check-long tries a real series.
+.PHONY: check-try
+check: check-try
+check-try: all $(GUEST_INIT)
+	@tests/e2e/try.sh stand-ins
+
 # --- the comparator (lib/compare): check-compare, bench-compare, compare, trust, fuzz --------------
 COMPARE_UNITS := $(filter %/test_stats %/test_verdict %/test_units %/test_input %/test_table,$(UNIT_BINS))
 .PHONY: check-compare check-golden check-claims bench-compare compare trust fuzz fuzz-smoke

@@ -75,9 +75,9 @@ if $LOCKS; then
 	[ "$ENGINE" != uml ] || die "--locks: UML has one CPU, so nobody waits: kvm, tcg or icount" 2
 fi
 BOOTS=${BOOTS:-2} CPUS=${CPUS:-1}
-for n in "boots $BOOTS" "looks $LOOKS" "runs $RUNS" "jobs ${JOBS:-1}"; do
-	[[ ${n#* } =~ ^[1-9][0-9]*$ ]] || die "--${n% *}: expected a number of at least 1, found '${n#* }'" 2
-done
+number --boots "$BOOTS" && number --looks "$LOOKS" && number --runs "$RUNS" && number --jobs "${JOBS:-1}"
+[[ $GATE =~ ^(|direction|reproduced|none)$ ]] ||
+	die "--gate: expected direction, reproduced or none, found '$GATE'" 2
 need jq flock
 for f in build/compare build/ci/init run.sh; do
 	[ -x "$REPO/$f" ] || die "$f is not built: make" 2
@@ -88,11 +88,28 @@ if [ -z "$SCALE" ]; then
 	[ "$ENGINE" != icount ] || SCALE=smoke
 fi
 $SETTLE || LOOKS=1
+[ $((BOOTS * LOOKS)) -le 99999 ] ||
+	die "--looks: expected at most 99999 boots of each kernel in all, found $LOOKS times $BOOTS" 2
 
+RUN_ARGS=(--runs "$RUNS" --scale "$SCALE")
+[ -z "$CASES" ] || RUN_ARGS+=(--case "$CASES")
+[ -z "$VARIANT" ] || RUN_ARGS+=(--variant "$VARIANT")
+[ -z "$SIZE" ] || RUN_ARGS+=(--size "$SIZE")
+# No PMU under icount: perf would only cost its start in every run. (UML lets perf say itself why.)
+[ "$ENGINE" != icount ] || RUN_ARGS+=(--events '')
+! $LOCKS || RUN_ARGS+=(--locks)
+BOOT_ARGS=(--engine "$ENGINE" --cpus "$CPUS" --memory "$MEMORY" --timeout "$TIMEOUT")
+[ -z "$SWAP" ] || BOOT_ARGS+=(--swap "$SWAP")
+# What is wrong with them is said before minutes go into kernels.
+"$CI/boot.sh" --check "${BOOT_ARGS[@]}" || exit 2
+run_takes "${RUN_ARGS[@]}"
+
+IMAGE_FILE=
 # shellcheck disable=SC2317
 finish() {
 	local status=$?
 	end_child
+	[ -z "$IMAGE_FILE" ] || rm -f "$IMAGE_FILE"
 	unconcluded "$status"
 }
 trap finish EXIT
@@ -134,13 +151,13 @@ resolve() {
 	if wait "$CHILD"; then :; else
 		STATUS=$?
 		CHILD=
-		rm -f "$IMAGE_FILE"
 		[ "$STATUS" -eq 2 ] || STATUS=125
 		exit "$STATUS"
 	fi
 	CHILD=
 	IMAGE=$(<"$IMAGE_FILE")
 	rm -f "$IMAGE_FILE"
+	IMAGE_FILE=
 }
 
 resolve before "$BEFORE"
@@ -151,16 +168,6 @@ IMAGE_B=$IMAGE LABEL_B=$(file_name "$LABEL")
 [ "$LABEL_A" != "$LABEL_B" ] || LABEL_B+=-again
 
 # --- the plan ---------------------------------------------------------------------------------
-
-RUN_ARGS=(--runs "$RUNS" --scale "$SCALE")
-[ -z "$CASES" ] || RUN_ARGS+=(--case "$CASES")
-[ -z "$VARIANT" ] || RUN_ARGS+=(--variant "$VARIANT")
-[ -z "$SIZE" ] || RUN_ARGS+=(--size "$SIZE")
-# No PMU under icount: perf would only cost its start in every run. (UML lets perf say itself why.)
-[ "$ENGINE" != icount ] || RUN_ARGS+=(--events '')
-! $LOCKS || RUN_ARGS+=(--locks)
-BOOT_ARGS=(--engine "$ENGINE" --cpus "$CPUS" --memory "$MEMORY" --timeout "$TIMEOUT")
-[ -z "$SWAP" ] || BOOT_ARGS+=(--swap "$SWAP")
 
 # Everything that makes one boot comparable with the next, the programs included.
 PLAN=$(jq -n --arg before "$LABEL_A" --arg after "$LABEL_B" \

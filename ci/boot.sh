@@ -10,6 +10,7 @@ usage() {
 	cat <<'END'
 usage: ci/boot.sh [options] -- RUN.SH OPTIONS | COMMAND [ARGUMENT..]
        ci/boot.sh [options] --shell
+       ci/boot.sh [options] --check     nothing but whether these options can be
   --kernel IMAGE     what ci/build-kernel.sh printed (default: it is asked for linux-source-6.12)
   --engine NAME      kvm, tcg, icount or uml (default: kvm where /dev/kvm opens, else icount)
   --cpus N           virtual CPUs (default 1; icount needs 1 for figures, uml has no more)
@@ -31,20 +32,24 @@ END
 size_of() {
 	local bytes
 	bytes=$(numfmt --from=iec "${2^^}" 2>/dev/null || echo 0)
-	[ "$bytes" -ge 1048576 ] || die "$1: expected a size such as 2G, found '$2'" 2
+	# What a shell can count with: more than a petabyte is none.
+	if [[ ! $bytes =~ ^[0-9]{7,15}$ ]] || [ "$bytes" -lt 1048576 ]; then
+		die "$1: expected a size such as 2G, found '$2'" 2
+	fi
 	printf '%s' "$bytes"
 }
 
-seconds_of() {
-	[[ $2 =~ ^[1-9][0-9]*$ ]] || die "$1: expected a number of at least 1, found '$2'" 2
-	printf '%s' "$2"
+info_of() {
+	jq -ces 'if length == 1 and (.[0] | type) == "object" then .[0] else empty end' "$1" 2>/dev/null ||
+		die "--info: expected a file that holds a JSON object, found '$1'" 2
 }
 
-KERNEL='' ENGINE='' CPUS=1 MEMORY=2G SWAP='' APPEND='' RESULTS='' BOOT_DIR='' INFO='' SHELL_WANTED=false
-TIMEOUT=900 BOOT_TIMEOUT=120
+KERNEL='' ENGINE='' CPUS=1 MEMORY=2G SWAP='' APPEND='' RESULTS='' BOOT_DIR='' INFO={} SHELL_WANTED=false
+CHECK=false TIMEOUT=900 BOOT_TIMEOUT=120
 while [ $# -gt 0 ]; do
 	case $1 in
 	--shell) SHELL_WANTED=true && shift && continue ;;
+	--check) CHECK=true && shift && continue ;;
 	--help | -h) usage && exit 0 ;;
 	--) shift && break ;;
 	--kernel | --engine | --cpus | --memory | --swap | --append | --results | --boot-dir | --info | \
@@ -54,30 +59,33 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) KERNEL=$2 ;;
 	--engine) ENGINE=$2 ;;
-	--cpus) CPUS=$(seconds_of "$1" "$2") ;;
+	--cpus) number "$1" "$2" && CPUS=$2 ;;
 	--memory) MEMORY=$2 ;;
 	--swap) SWAP=$2 ;;
 	--append) APPEND=$2 ;;
 	--results) RESULTS=$2 ;;
 	--boot-dir) BOOT_DIR=$2 ;;
-	--info) INFO=$2 ;;
-	--timeout) TIMEOUT=$(seconds_of "$1" "$2") ;;
-	--boot-timeout) BOOT_TIMEOUT=$(seconds_of "$1" "$2") ;;
+	--info) INFO=$(info_of "$2") ;;
+	--timeout) number "$1" "$2" && TIMEOUT=$2 ;;
+	--boot-timeout) number "$1" "$2" && BOOT_TIMEOUT=$2 ;;
 	esac
 	shift 2
 done
 MEMORY=$(size_of --memory "$MEMORY")
 [ -z "$SWAP" ] || SWAP=$(size_of --swap "$SWAP")
-if ! $SHELL_WANTED && [ $# -eq 0 ]; then die "nothing to run: expected -- and run.sh options or a command, or --shell" 2; fi
+if ! $SHELL_WANTED && ! $CHECK && [ $# -eq 0 ]; then die "nothing to run: expected -- and run.sh options or a command, or --shell" 2; fi
 need jq setpriv
 INIT=$REPO/build/ci/init
 [ -x "$INIT" ] || die "$INIT is not built: make kernel" 2
 ENGINE=${ENGINE:-$(default_engine)}
-if [ -z "$KERNEL" ]; then KERNEL=$("$CI/build-kernel.sh" --engine "$ENGINE"); fi
-[ -f "$KERNEL" ] || die "--kernel: no such image: $KERNEL" 2
+[[ $ENGINE =~ ^(kvm|tcg|icount|uml)$ ]] ||
+	die "--engine: expected kvm, tcg, icount or uml, found '$ENGINE'" 2
+if [ -z "$KERNEL" ] && ! $CHECK; then KERNEL=$("$CI/build-kernel.sh" --engine "$ENGINE"); fi
+[ -z "$KERNEL" ] || [ -f "$KERNEL" ] || die "--kernel: no such image: $KERNEL" 2
 
 # What the file at OFFSET must hold to be what the engine can start.
 signature() {
+	[ -n "$KERNEL" ] || return 0
 	[ "$(dd if="$KERNEL" bs=1 skip="$1" count=4 status=none | tr -d '\0')" = "$2" ] ||
 		die "--kernel: $KERNEL is not a $3" 2
 }
@@ -136,8 +144,8 @@ icount)
 	[ "$CPUS" -gt 1 ] || FIFO=true CMDLINE+=" rcutree.use_softirq=0"
 	;;
 uml) uml ;;
-*) die "--engine: expected kvm, tcg, icount or uml, found '$ENGINE'" 2 ;;
 esac
+! $CHECK || exit 0
 CMDLINE+=${APPEND:+ $APPEND}
 
 # --- this boot's directory --------------------------------------------------------------------
@@ -175,11 +183,11 @@ jq -n --arg engine "$ENGINE" --argjson cpus "$CPUS" --argjson memory "$MEMORY" -
 	--arg machine "$(printf '%s\n' "${MACHINE[@]}" ${HOST_DECIDES:+"$HOST" "$HOST_CPU"} "swap=$SWAP" | key)" \
 	--arg host "$HOST" --arg host_cpu "$HOST_CPU" \
 	--slurpfile kernel <(cat "${KERNEL%/*}/image.json" 2>/dev/null || echo null) \
-	--slurpfile more <(cat "${INFO:-/dev/null}") \
+	--slurpfile more <(printf '%s\n' "$INFO") \
 	'{match: ({engine: $engine, cpus: $cpus, memory: $memory, machine: $machine}
 		+ if $engine == "icount" then {icount_shift: 0} else {} end),
 	  info: ({guest_cpu: $cpu, host: $host, host_cpu: $host_cpu, image: $image,
-		  kernel: $kernel[0]} + if $qemu == "" then {} else {qemu: $qemu} end + ($more[0] // {}))}' >"$SHARE/engine.json"
+		  kernel: $kernel[0]} + if $qemu == "" then {} else {qemu: $qemu} end + $more[0])}' >"$SHARE/engine.json"
 
 GUEST=/run/results
 if $SHELL_WANTED; then

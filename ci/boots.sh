@@ -40,9 +40,10 @@ while [ $# -gt 0 ]; do
 		[[ $2 =~ ^([A-Za-z0-9._-]+)=(.+)$ ]] || die "--kernel: expected LABEL=IMAGE, found '$2'" 2
 		LABELS+=("${BASH_REMATCH[1]}") IMAGES+=("${BASH_REMATCH[2]}")
 		;;
-	--boots) BOOTS=$2 ;;
-	--jobs) JOBS=$2 ;;
+	--boots) number "$1" "$2" && BOOTS=$2 ;;
+	--jobs) number "$1" "$2" && JOBS=$2 ;;
 	--engine) ENGINE=$2 ;;
+	--cpus | --timeout | --boot-timeout) number "$1" "$2" && BOOT_ARGS+=("$1" "$2") ;;
 	*) BOOT_ARGS+=("$1" "$2") ;;
 	esac
 	shift 2
@@ -50,9 +51,6 @@ done
 [ -n "$OUT" ] || die "--out is needed" 2
 [ ${#LABELS[@]} -gt 0 ] || die "a kernel is needed: --kernel LABEL=IMAGE" 2
 [ $# -gt 0 ] || die "nothing to run: expected -- and run.sh options" 2
-for n in "boots $BOOTS" "jobs ${JOBS:-1}"; do
-	[[ ${n#* } =~ ^[1-9][0-9]*$ ]] || die "--${n% *}: expected a number of at least 1, found '${n#* }'" 2
-done
 ENGINE=${ENGINE:-$(default_engine)}
 BOOT_ARGS+=(--engine "$ENGINE")
 if [ -z "$JOBS" ]; then
@@ -155,12 +153,25 @@ end_boot() {
 	clear_progress
 	case $status in
 	0) ;;
+	2) misused "$dir" || { broken "$n" "$label" "$dir" "$status" && return; } ;;
 	1) say "boot $n ($label): some runs failed: see $dir/output" ;;
 	*) broken "$n" "$label" "$dir" "$status" && return ;;
 	esac
 	(cd "$OUT/$label" && sha256sum -- "$(jq -r .boot "$dir/share/exit.json")".*) >"$dir/done"
 	SPENT=$((SPENT + took)) DONE_HERE=$((DONE_HERE + 1))
 	say "boot $n of $TOTAL ($label): $(clock "$took"), $(time_left "$2")"
+}
+
+# The boot was asked for wrongly, and so is every other. Not so if a guest that others need not have ended
+# with it, when these are to go on.
+misused() {
+	if [ -e "$1/share/exit.json" ]; then
+		! $KEEP_GOING || return 1
+		tail -n 3 "$1/output" >&2
+	fi
+	cat "$1/errors" >&2
+	rm -rf "$1"
+	exit 2
 }
 
 # What a boot that does not count leaves is kept beside the others, under a name of its own.

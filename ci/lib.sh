@@ -147,3 +147,16 @@ changed_functions() {
 programs_key() {
 	cat "$REPO/run.sh" "$CI/guest/runs.sh" "$REPO"/build/cases/* "$REPO/build/ci/init" 2>/dev/null | key
 }
+
+# number OPTION VALUE: one that a shell can count with, or usage.
+number() {
+	[[ $2 =~ ^[1-9][0-9]{0,4}$ ]] || die "$1: expected a number from 1 to 99999, found '$2'" 2
+}
+
+# run_takes OPTION..: what run.sh would refuse in a guest, it refuses here, before anything is built. What
+# this machine lacks and a guest may have is no matter.
+run_takes() {
+	local said status=0
+	said=$("$REPO/run.sh" "$@" --list 2>&1 >/dev/null) || status=$?
+	[ "$status" -ne 2 ] || die "${said##*$'\n'}" 2
+}

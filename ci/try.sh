@@ -21,8 +21,8 @@ usage: ci/try.sh MBOX|MSGID [options]
   --fresh         do not use the records of an earlier try
 The series is counted under icount (what needs several CPUs: under tcg) and timed under --times. The
 reply on stdout has at most 72 columns. Exit: 0 the gate passed, 1 it failed, 3 inconclusive, 2 usage,
-125 it does not apply, build or boot. A part that fails fails the whole; else the counts decide, and
-times only where nothing could be counted.
+125 it does not apply, build or boot. A part that fails fails the whole; where no row was measured on both
+kernels it is 3, whatever the gate; else the counts decide, and times only where nothing could be counted.
 END
 }
 
@@ -57,13 +57,12 @@ done
 [[ $TIMES =~ ^(|kvm|uml|none)$ ]] || die "--times: expected kvm, uml or none, found '$TIMES'" 2
 [[ $GATE =~ ^(direction|reproduced|none)$ ]] ||
 	die "--gate: expected direction, reproduced or none, found '$GATE'" 2
-for n in "boots $BOOTS" "runs $RUNS"; do
-	[[ ${n#* } =~ ^[1-9][0-9]*$ ]] || die "--${n% *}: expected a number of at least 1, found '${n#* }'" 2
-done
-need jq git
+number --boots "$BOOTS" && number --runs "$RUNS"
+need jq git flock
 for f in build/compare build/ci/init; do
 	[ -x "$REPO/$f" ] || die "$f is not built: make" 2
 done
+[ -z "$CASES" ] || run_takes --case "$CASES"
 if [ -z "$TIMES" ]; then
 	TIMES=uml
 	[ ! -w /dev/kvm ] || TIMES=kvm
@@ -181,8 +180,10 @@ ab() {
 	local part=$1 engine=$2 out status=0 label
 	shift 2
 	COMPARISONS=$((COMPARISONS + 1))
+	PARTS[COMPARISONS]=$part
 	out=$OUT/$COMPARISONS
-	COMMANDS+=("ci/ab.sh --base $SOURCE --before base --after $SHOWN --engine $engine --boots $BOOTS --runs $RUNS $*")
+	COMMANDS+=("$(command_lines ci/ab.sh --base "$SOURCE" --before base --after "$SHOWN" --engine "$engine" \
+		--boots "$BOOTS" --runs "$RUNS" "$@")")
 	spawn TERM "$CI/ab.sh" --base "$SOURCE" --before base --after "$MBOX" --engine "$engine" \
 		--boots "$BOOTS" --runs "$RUNS" --gate none --out "$out" "$@" >/dev/null
 	wait "$CHILD" || status=$?
@@ -212,13 +213,18 @@ one_cpu() {
 	[ -z "$rest" ] || ab "$part" "$engine" --case "$rest" --scale "$scale"
 }
 
-# What the base is to somebody else: a commit, or a package with its version.
-base_name() {
-	if [[ ! -d $SOURCE && $SOURCE == *@* ]]; then
-		git -C "${SOURCE%@*}" log -1 --format='%H ("%s")' "${SOURCE##*@}"
-	else
-		jq -r .source "$(dirname "$("$CI/build-kernel.sh" --source "$SOURCE")")/image.json"
+# Sets BASE_NAME, what the base is to somebody else: a commit, or a package with its version.
+name_base() {
+	local status=0
+	if [[ ! -e $SOURCE && $SOURCE == *@* ]]; then
+		BASE_NAME=$(git -C "${SOURCE%@*}" log -1 --format='%H ("%s")' "${SOURCE##*@}")
+		return
 	fi
+	spawn TERM "$CI/build-kernel.sh" --source "$SOURCE" >"$SCRATCH/image"
+	wait "$CHILD" || status=$?
+	CHILD=
+	[ "$status" -eq 0 ] || exit "$((status == 2 ? 2 : 125))"
+	BASE_NAME=$(jq -r .source "$(dirname "$(<"$SCRATCH/image")")/image.json")
 }
 
 # What happens between CPUs: counted under the interpreter with threads, timed where there is KVM.
@@ -244,10 +250,11 @@ wrap() {
 	fold -s -w 72 | sed 's/ *$//'
 }
 
-# A command in lines of 72 columns that a shell takes as one.
+# A command in lines of 72 columns that a shell takes as one; a longer word is a longer line.
 command_lines() {
 	local line='' word
-	for word in $1; do
+	for word; do
+		[[ $word =~ ^[A-Za-z0-9_@%+=:,./-]+$ ]] || word=${word@Q}
 		if [ -n "$line" ] && [ $((${#line} + ${#word} + 3)) -gt 72 ]; then
 			printf '%s \\\n' "$line"
 			line="    $word"
@@ -258,20 +265,35 @@ command_lines() {
 	printf '%s\n' "$line"
 }
 
-# judge PART: the report in PART.text; adds the part's outcome to OUTCOMES.
+# judge PART: the report in PART.text; adds the part's outcome to OUTCOMES, and to COMPARED how many rows were
+# measured on both sides. The records of each comparison that the reply lists must be there.
 judge() {
-	local dir=$OUT/$1 status=0
-	[ -d "$dir" ] || return 0
+	local dir=$OUT/$1 status=0 n label file
+	[[ " ${PARTS[*]} " == *" $1 "* ]] || return 0
+	for n in "${!PARTS[@]}"; do
+		[ "${PARTS[n]}" = "$1" ] || continue
+		for label in before after; do
+			for file in "$OUT/$n/$(jq -r ".$label" "$OUT/$n/plan.json")"/*.jsonl; do
+				cmp -s "$file" "$dir/$label/${file##*/}" ||
+					die "$dir/$label: expected $file there, found it gone or changed" 2
+			done
+		done
+	done
 	"$REPO/build/compare" "${CLAIMS[@]}" --gate "$GATE" --format text "$dir/before" "$dir/after" \
 		>"$dir.text" || status=$?
 	[ "$status" -ne 2 ] || exit 125
 	OUTCOMES[$1]=$status
+	"$REPO/build/compare" "${CLAIMS[@]}" --gate none --format json "$dir/before" "$dir/after" \
+		>"$SCRATCH/json" 2>/dev/null || true
+	COMPARED[$1]=$(jq '[(.claims[].rows[], .others[])
+		| select(.before.value != null and .after.value != null)] | length' "$SCRATCH/json")
 }
 
-# A fail wins; then what was counted decides; then the times.
+# A fail wins; where nothing could be compared, nothing passes; then what was counted decides; then the times.
 gate() {
 	local part
 	for part in "${!OUTCOMES[@]}"; do [ "${OUTCOMES[$part]}" -ne 1 ] || return 1; done
+	[ $((${COMPARED[counts]:-0} + ${COMPARED[shared]:-0} + ${COMPARED[times]:-0})) -gt 0 ] || return 3
 	if [ -n "${OUTCOMES[counts]:-}${OUTCOMES[shared]:-}" ]; then
 		[ "${OUTCOMES[counts]:-0}" -eq 0 ] && [ "${OUTCOMES[shared]:-0}" -eq 0 ] || return 3
 		return 0
@@ -279,26 +301,41 @@ gate() {
 	return "${OUTCOMES[times]}"
 }
 
-verdict() {
-	case $1 in
-	0) echo passes ;;
-	1) echo FAILS ;;
+verdict() { # STATUS ROWS
+	case $1-$2-$GATE in
+	1-*) echo FAILS ;;
+	*-0-*) echo 'is open (no row was measured on both kernels)' ;;
+	0-*-none) echo 'not judged' ;;
+	0-*) echo passes ;;
 	*) echo 'is open (inconclusive)' ;;
 	esac
 }
 
 section() { # PART TITLE
 	[ -n "${OUTCOMES[$1]:-}" ] || return 0
-	printf '\n%s: %s\n\n' "$2" "$(verdict "${OUTCOMES[$1]}")"
+	printf '\n%s: %s\n\n' "$2" "$(verdict "${OUTCOMES[$1]}" "${COMPARED[$1]}")"
 	cat "$OUT/$1.text"
 }
 
+# What the series says must be applied before it: patches that we do not have.
+prerequisites() {
+	local count
+	count=$(grep -oE '^prerequisite-patch-id: [0-9a-f]{40}' "$TEXT" | sort -u | wc -l || true)
+	case $count in
+	0) ;;
+	1) printf '; 1 prerequisite patch was not applied' ;;
+	*) printf '; %d prerequisite patches were not applied' "$count" ;;
+	esac
+}
+
 reply() {
-	local n
+	local n verdict
+	verdict=$(verdict "$GATED" $((${COMPARED[counts]:-0} + ${COMPARED[shared]:-0} + ${COMPARED[times]:-0})))
+	[ "$verdict" = 'not judged' ] || verdict="the gate ($GATE) $verdict"
 	{
 		printf '%s\n' "Tested: ${SUBJECTS[0]}"
-		printf '%s\n\n' "Verdict: the gate ($GATE) $(verdict "$GATED")."
-		printf '%s\n' "Base: $BASE_NAME ($BASE_SAYS)."
+		printf '%s\n\n' "Verdict: $verdict."
+		printf '%s\n' "Base: $BASE_NAME ($BASE_SAYS)$(prerequisites)."
 		printf '%s\n' "Changed functions: $(jq -r '.functions | join(", ")' <<<"$TOUCHED")."
 		printf '%s\n' "Cases, $CASES_SAY: $(printf '%s, ' "${CHOSEN[@]}" | sed 's/, $//')."
 		if [ ${#NAMED[@]} -gt 0 ]; then
@@ -312,9 +349,9 @@ reply() {
 	section shared 'Counts between CPUs'
 	section times "Times under $TIMES"
 	printf '\nTo repeat, with before-after:\n\n'
-	command_lines "ci/try.sh $ARGS_SHOWN"
+	command_lines ci/try.sh "${ARGS_SHOWN[@]}"
 	printf '\nIt runs:\n\n'
-	for n in "${!COMMANDS[@]}"; do command_lines "${COMMANDS[n]}"; done
+	printf '%s\n' "${COMMANDS[@]}"
 }
 
 # --- together ---------------------------------------------------------------------------------
@@ -326,19 +363,32 @@ TOUCHED=$("$CI/build-kernel.sh" --source "$SOURCE" --patch "$MBOX" --touched) ||
 [ "$STATUS" -eq 0 ] || exit "$((STATUS == 2 ? 2 : 125))"
 plan
 say "cases: ${CHOSEN[*]}; claims: ${NAMED[*]:-none}"
+for n in icount "$TIMES"; do
+	MEMORY=2G
+	[[ $n != uml || " ${CHOSEN[*]} " != *' shmem-truncate '* ]] || MEMORY=3G
+	[ "$n" = none ] || "$CI/boot.sh" --check --engine "$n" --memory "$MEMORY" || exit 2
+done
 
 # What a reader elsewhere has is the series, not our path of it.
 SHOWN=${SERIES##*/}
-ARGS_SHOWN=
+ARGS_SHOWN=()
 for n in "${ARGS[@]}"; do
 	[ "$n" != "$SERIES" ] || n=$SHOWN
-	[ "$n" = --fresh ] || ARGS_SHOWN+=${ARGS_SHOWN:+ }$n
+	[ "$n" = --fresh ] || ARGS_SHOWN+=("$n")
 done
 OUT=$REPO/results/try/${SHOWN%.*}-$({
 	printf '%s\n' "$SOURCE" "$BOOTS" "$RUNS" "${CHOSEN[@]}" "$TIMES"
 	cat "$MBOX"
 	programs_key
 } | key | cut -c1-8)
+mkdir -p "${OUT%/*}" || die "cannot make ${OUT%/*}" 2
+# Beside it, so that it outlives --fresh.
+exec {LOCK}<>"$OUT.lock"
+if ! flock -n "$LOCK"; then
+	read -r n <"$OUT.lock" || n='who it is is not known'
+	die "$OUT: another try of this series is at work there: $n" 2
+fi
+printf 'pid %d, ci/try.sh\n' $$ >"$OUT.lock"
 ! $FRESH || rm -rf "${OUT:?}"
 mkdir -p "$OUT" || die "cannot make $OUT" 2
 rm -rf "$OUT"/{counts,shared,times}{,.text}
@@ -349,8 +399,9 @@ if [[ $MBOX != "$SERIES" || $MBOX != *.@(mbox|patch) ]]; then
 	MBOX=$OUT/$SHOWN
 fi
 
-COMMANDS=() LEFT_OUT=() COMPARISONS=0
-declare -A OUTCOMES=()
+name_base
+COMMANDS=() LEFT_OUT=() COMPARISONS=0 PARTS=()
+declare -A OUTCOMES=() COMPARED=()
 one_cpu counts icount smoke
 several_cpus
 [ "$TIMES" = none ] || one_cpu times "$TIMES" quick
@@ -360,6 +411,5 @@ judge times
 [ ${#OUTCOMES[@]} -gt 0 ] || die "nothing of ${CHOSEN[*]} can be measured here" 125
 GATED=0
 gate || GATED=$?
-BASE_NAME=$(base_name)
 reply | tee "$OUT/reply"
 conclude "$GATED"
