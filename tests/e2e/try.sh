@@ -258,6 +258,15 @@ boots_usage() {
 		[ ! -e "$SCRATCH/boot" ]
 	done
 	expect 0 "$REPO/ci/boot.sh" --check --engine tcg
+	# What a guest's run.sh refuses ends them too; but one kernel's guest does not end a night.
+	project
+	# shellcheck disable=SC2016
+	printf '%s\n' '#!/bin/bash' 'while [ "$1" != --boot-dir ]; do shift; done' \
+		'mkdir "$2/share" && echo "{}" >"$2/share/exit.json" && echo refused && exit 2' >"$P/ci/boot.sh"
+	boots=("$P/ci/boots.sh" --out "$P/out" --kernel "k=none" --engine tcg)
+	refuses "${boots[@]}" -- --runs 1
+	grep -q '^refused$' "$SCRATCH/err"
+	expect 125 "${boots[@]}" --keep-going -- --runs 1
 }
 
 # Two at once: one answers, the other says who is at it; nothing of the first is lost.
