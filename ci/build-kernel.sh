@@ -169,28 +169,60 @@ in_tree() {
 }
 
 # The files that patches have changed are listed in TREE_DIR.patched before they are: whatever
-# happened to the last build, they are put back, with a new date.
+# happened to the last build, they are put back, with a new date. All are removed first, since one may
+# stand where another's directory was. A list may be old, or of a patch that was refused: nothing in it
+# leads out of the tree.
 take_patches_back() {
-	local path
+	local path paths=()
 	[ -e "$TREE_DIR.patched" ] || return 0
-	while IFS= read -r path; do
-		rm -f "$TREE_DIR/$path"
+	mapfile -t paths <"$TREE_DIR.patched"
+	for path in "${paths[@]}"; do
+		in_the_tree "$path" || continue
+		if [ -L "$TREE_DIR/$path" ] || [ ! -d "$TREE_DIR/$path" ]; then rm -f "$TREE_DIR/$path"; fi
+	done
+	for path in "${paths[@]}"; do
+		if ! in_the_tree "$path" || ! in_the_source "$path"; then continue; fi
+		[ ! -d "$TREE_DIR/$path" ] || find "$TREE_DIR/$path" -type d -empty -delete
+		mkdir -p "$(dirname "$TREE_DIR/$path")"
 		if [ -n "${TREE:-}" ]; then
-			in_tree git cat-file -e ":$path" 2>/dev/null || continue
 			(cd "$TREE_DIR" && in_tree git checkout-index -f -- "$path")
-		elif [ -e "$(pristine)/$path" ]; then
-			cp "$(pristine)/$path" "$TREE_DIR/$path"
+		else
+			cp -P "$(pristine)/$path" "$TREE_DIR/$path"
 		fi
-	done <"$TREE_DIR.patched"
+	done
 	rm "$TREE_DIR.patched"
+}
+
+# Whether PATH names something in a tree, by its words alone.
+relative() {
+	[[ -n $1 && /$1/ != *//* && /$1/ != */../* && /$1/ != */./* && $1 != *$'\n'* ]]
+}
+
+# Whether PATH is in TREE_DIR, and no symbolic link on the way to it.
+in_the_tree() {
+	local dir=$1
+	relative "$1" || return 1
+	while [[ $dir == */* ]]; do
+		dir=${dir%/*}
+		[ ! -L "$TREE_DIR/$dir" ] || return 1
+	done
+}
+
+in_the_source() {
+	if [ -n "${TREE:-}" ]; then
+		in_tree git cat-file -e ":0:$1" 2>/dev/null
+	else
+		[ -f "$(pristine)/$1" ] || [ -L "$(pristine)/$1" ]
+	fi
 }
 
 # --- the patches ------------------------------------------------------------------------------
 
-# Every patch, mail and mbox becomes a list of plain patches in MAILS, names for people in NAMES.
+# Every patch, mail and mbox becomes a list of plain patches in MAILS, names for people in NAMES; PATHS
+# are the files that they change.
 split_patches() {
-	local n=0 spec file mail out
-	MAILS=() NAMES=()
+	local n=0 spec file
+	MAILS=() NAMES=() PATHS=()
 	[ ${#PATCHES[@]} -gt 0 ] || return 0
 	SPLIT=$(mktemp -d "$CACHE/work/mails.XXXXXX")
 	CLEAN+=("$SPLIT")
@@ -198,36 +230,104 @@ split_patches() {
 		file=$spec
 		[ -e "$file" ] || file=$(fetch_series "$spec" "$SPLIT")
 		if [ ! -f "$file" ] || [ ! -r "$file" ]; then die "cannot read the patch $spec" 2; fi
-		if ! head -n 40 "$file" | grep -qE '^(From |Message-I[dD]: |Subject: )'; then
-			MAILS+=("$(realpath "$file")")
-			NAMES+=("${spec##*/}")
+		n=$((n + 1))
+		if is_mail "$file"; then
+			series "$spec" "$file" "$SPLIT/$n"
+		else
+			file=$(realpath "$file")
+			is_patch "$file" || die "no patch in $spec" 2
+			add_patch "$file" "${spec##*/}"
+		fi
+	done
+}
+
+# git apply, and no repository: our cache may stand inside somebody's, and git must not look for one.
+apply() { # DIR OPTION.. FILE
+	(cd "$1" && GIT_CEILING_DIRECTORIES=${1%/*} git -c core.autocrlf=false apply "${@:2}")
+}
+
+# Words that only look like a patch (a line of dashes) are none; one that git cannot read it will refuse.
+is_patch() {
+	apply "$SPLIT" --numstat "$1" >/dev/null 2>"$SPLIT/read.log" ||
+		! grep -qE 'No valid patches|unrecognized input' "$SPLIT/read.log"
+}
+
+# add_patch FILE NAME: git says what it changes, forwards and backwards for the names after and before.
+add_patch() {
+	local path way
+	MAILS+=("$1")
+	NAMES+=("$2")
+	for way in '' -R; do
+		while IFS= read -rd '' path; do
+			path=${path#*$'\t'*$'\t'}
+			relative "$path" ||
+				die "the patch $2 would change $(printf %q "$path"): wanted a path inside the source" 3
+			PATHS+=("$path")
+		done < <(apply "$SPLIT" --numstat -z ${way:+"$way"} "$1" 2>/dev/null)
+	done
+}
+
+# read_tag SUBJECT: sets NUMBER and TOTAL of a subject's "[PATCH v2 1/3]", both empty where it has none,
+# and VERSION.
+read_tag() {
+	local tag=''
+	NUMBER='' TOTAL='' VERSION=1
+	[[ ! $1 =~ ^\ *((\[[^]]*\]\ *)+) ]] || tag=${BASH_REMATCH[1]}
+	if [[ $tag =~ (^|[^0-9/])([0-9]{1,4})/([0-9]{1,4})([^0-9/]|$) ]]; then
+		NUMBER=$((10#${BASH_REMATCH[2]})) TOTAL=$((10#${BASH_REMATCH[3]}))
+	fi
+	[[ ! $tag =~ (^|[^A-Za-z0-9]|PATCH)[vV]([0-9]{1,4})([^A-Za-z0-9]|$) ]] || VERSION=$((10#${BASH_REMATCH[2]}))
+}
+
+# series SPEC FILE DIR: the patches of an mbox, split in DIR: where their subjects have numbers, 1/m to m/m
+# in this order, else as they come. One mail alone may be any of a series.
+series() {
+	local spec=$1 mail name total='' version='' plain=0 i
+	local -A version_of=() numbered=()
+	local found=()
+	split_mails "$2" "$3" || die "$spec is not an mbox" 2
+	[ ${#REPLIES[@]} -eq 0 ] ||
+		say "$spec: left out ${#REPLIES[@]} that answer others, first $(head -n 1 "${REPLIES[0]}.subject")"
+	for mail in "${SPLIT_MAILS[@]}"; do
+		[ -e "$mail.info" ] || die "$spec: mail ${mail##*/} cannot be read" 2
+		read_tag "$(cat "$mail.subject")"
+		if [ "$NUMBER" = 0 ] || ! is_patch "$mail.patch"; then continue; fi # a cover letter
+		found+=("$mail")
+		name=$(title "$mail")
+		[ "${version_of[_$name]:-$VERSION}" -eq "$VERSION" ] ||
+			die "$spec: wanted one version of a patch, found v${version_of[_$name]} and v$VERSION of $name" 2
+		version_of[_$name]=$VERSION
+		if [ -z "$NUMBER" ]; then
+			plain=$((plain + 1))
 			continue
 		fi
-		n=$((n + 1))
-		mkdir "$SPLIT/$n"
-		git mailsplit -b --mboxrd -o"$SPLIT/$n" "$file" >/dev/null || die "$spec is not an mbox"
-		for mail in "$SPLIT/$n"/*; do
-			out=$mail.patch
-			git mailinfo "$mail.msg" "$out" <"$mail" >"$mail.info" 2>/dev/null ||
-				die "$spec: mail ${mail##*/} cannot be read"
-			grep -q '^diff --git \|^--- ' "$out" || continue # a cover letter
-			MAILS+=("$out")
-			NAMES+=("$(sed -n 's/^Subject: //p' "$mail.info") (${spec##*/})")
-		done
+		[ "${version:=$VERSION}" -eq "$VERSION" ] ||
+			die "$spec: wanted one version of a series, found v$version and v$VERSION" 2
+		[ "${total:=$TOTAL}" -eq "$TOTAL" ] ||
+			die "$spec: wanted one series, found patches of $total and of $TOTAL" 2
+		[ -z "${numbered[$NUMBER]:-}" ] || die "$spec: wanted one patch $NUMBER/$total, found two" 2
+		numbered[$NUMBER]=$mail
 	done
-	[ ${#MAILS[@]} -gt 0 ] || die "no patch in ${PATCHES[*]}"
+	if [ -n "$total" ] && [ ${#SPLIT_MAILS[@]} -gt 1 ]; then
+		[ "$plain" -eq 0 ] || die "$spec: wanted patches of one series, found $plain without a number" 2
+		found=()
+		for ((i = 1; i <= total; i++)); do
+			[ -n "${numbered[$i]:-}" ] || die "$spec: wanted patches 1 to $total, found no $i/$total" 2
+			found+=("${numbered[$i]}")
+		done
+		[ ${#numbered[@]} -eq "$total" ] || die "$spec: wanted patches 1 to $total, found more" 2
+	fi
+	[ ${#found[@]} -gt 0 ] || die "no patch in $spec" 2
+	for mail in "${found[@]}"; do add_patch "$mail.patch" "$(title "$mail") (${spec##*/})"; done
 }
 
 # Patch TREE_DIR, or leave it as it was. The copy of a package and git write a changed file anew,
-# never into one that is hard-linked. Our cache may stand inside somebody's repository: git must not
-# look for one.
+# never into one that is hard-linked.
 apply_patches() {
 	local i log=$SPLIT/apply.log
-	sed -nE 's#^(---|\+\+\+) [ab]/([^\t]*).*#\2#p; s/^(rename|copy) (from|to) (.*)/\3/p' "${MAILS[@]}" |
-		sort -u >"$TREE_DIR.patched"
+	printf '%s\n' "${PATHS[@]}" | sort -u >"$TREE_DIR.patched"
 	for i in "${!MAILS[@]}"; do
-		(cd "$TREE_DIR" && GIT_CEILING_DIRECTORIES=${TREE_DIR%/*} \
-			git -c core.autocrlf=false apply --whitespace=nowarn "${MAILS[i]}") >"$log" 2>&1 && continue
+		apply "$TREE_DIR" --whitespace=nowarn "${MAILS[i]}" >"$log" 2>&1 && continue
 		take_patches_back
 		die "patch $((i + 1)) of ${#MAILS[@]}, ${NAMES[i]}, does not apply to $SOURCE_NAME: $(
 			refusals "${MAILS[i]}" <"$log" | paste -sd ';' | sed 's/;/; /g')" 3
@@ -236,13 +336,14 @@ apply_patches() {
 
 # What git apply refused, each hunk with its header, since the line alone may be of another version.
 refusals() {
-	local line path start
-	sed -n 's/^error: //p' | while IFS= read -r line; do
+	local line path start hunk
+	printable | sed -n 's/^error: //p' | while IFS= read -r line; do
 		if [[ $line =~ ^patch\ failed:\ (.*):([0-9]+)$ ]]; then
 			path=${BASH_REMATCH[1]} start=${BASH_REMATCH[2]}
-			line+=" ($(awk -v path="$path" -v start="$start" '
+			hunk=$(awk -v path="$path" -v start="$start" '
 				/^\+\+\+ / {here = substr($2, 3) == path}
-				here && /^@@ / && $2 ~ "^-" start "(,|$)" {print; exit}' "$1"))"
+				here && /^@@ / && $2 ~ "^-" start "(,|$)" {print; exit}' "$1")
+			line+=${hunk:+ ($hunk)}
 		fi
 		printf '%s\n' "$line"
 	done
@@ -257,7 +358,7 @@ touched() {
 	for path in "${paths[@]}"; do
 		[[ $path == *.[ch] ]] || continue
 		new=$TREE_DIR/$path
-		[ -e "$new" ] || new=/dev/null
+		if [ ! -f "$new" ] || [ -L "$new" ]; then new=/dev/null; fi
 		if [ -n "${TREE:-}" ]; then
 			in_tree git cat-file blob ":$path" >"$old" 2>/dev/null || : >"$old"
 		else

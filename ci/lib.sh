@@ -4,6 +4,7 @@
 # Sourced after `set -euo pipefail`. It prints on stderr only: stdout belongs to the caller's result.
 
 ME=${0##*/}
+unset CDPATH # with it cd goes elsewhere, and says so on stdout
 CI=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck disable=SC2034
 REPO=${CI%/ci}
@@ -110,25 +111,79 @@ fetch_series() {
 	printf '%s\n' "$2/series.mbx"
 }
 
-# subjects MBOX DIR: of its mails, a line each; they are split into DIR. Fails where it holds no mail.
-subjects() {
+# is_mail FILE: it begins as a mail or an mbox does, with a header that has a subject or a message id.
+is_mail() {
+	awk '{ sub(/\r$/, "") }
+		!lines && $0 == "" { next }
+		!lines++ && /^From .*[0-9]:[0-9]/ { mail = 1; exit }
+		!/^[!-9;-~]+:/ && !/^[ \t]/ { exit }
+		tolower($0) ~ /^(subject|message-id):/ { mail = 1; exit }
+		END { exit !mail }' "$1"
+}
+
+# printable: stdin without what a terminal would obey.
+printable() {
+	tr -d '\000-\010\013-\037\177'
+}
+
+# split_mails MBOX DIR: each mail into the new directory DIR as NUMBER, and decoded as NUMBER.msg (what is
+# said), .patch (from the first patch on), .info (where it can be read at all) and .subject (as it was
+# sent, prefixes and all). Sets SPLIT_MAILS, their paths, and REPLIES, those that answer others, which no
+# series holds. Fails where there is no mail.
+split_mails() {
 	local mail
+	SPLIT_MAILS=() REPLIES=()
 	mkdir "$2"
 	git mailsplit -b --mboxrd -o"$2" "$1" >/dev/null 2>&1 || return 1
 	for mail in "$2"/*; do
-		git mailinfo /dev/null /dev/null <"$mail" 2>/dev/null | sed -n 's/^Subject: //p'
+		[ -e "$mail" ] || continue
+		git -c mailinfo.quotedCr=strip mailinfo "$mail.msg" "$mail.patch" <"$mail" >"$mail.info" 2>/dev/null ||
+			rm -f "$mail.info"
+		# Alone: a line "Subject:" of the body would be taken for it.
+		{ awk '{ sub(/\r$/, "") } $0 == "" { exit } !/^[ \t]/ { on = tolower($0) ~ /^subject:/ } on' "$mail" && echo; } |
+			git mailinfo -k /dev/null /dev/null 2>/dev/null | sed -n 's/^Subject: //p' |
+			printable >"$mail.subject" || true
+		if grep -qiE '^ *(re|aw|fwd?)(\[[0-9]+\])?:' "$mail.subject"; then
+			REPLIES+=("$mail")
+		else
+			SPLIT_MAILS+=("$mail")
+		fi
 	done
 }
 
-# named_claims TEXT SUBJECTS: the claims whose source a series is, by its id in the file TEXT or by a title
-# that is a line of the file SUBJECTS.
+# title MAIL: its subject without prefixes.
+title() {
+	{ sed -n 's/^Subject: //p' "$1.info" 2>/dev/null || true; } | printable
+}
+
+# read_mails MBOX DIR: what a series says, replies to it left out, decoded, in the new directory DIR: text,
+# subjects and ids (message ids, change ids), a line each. Fails where there is no mail.
+read_mails() {
+	local mail
+	mkdir "$2"
+	: >"$2/text" && : >"$2/subjects" && : >"$2/ids"
+	split_mails "$1" "$2/mails" || return 1
+	for mail in "${SPLIT_MAILS[@]}"; do
+		[ -e "$mail.info" ] || continue
+		cat "$mail.msg" "$mail.patch" >>"$2/text"
+		title "$mail" >>"$2/subjects"
+		awk '{ sub(/\r$/, "") } $0 == "" { exit }
+			on && sub(/^[ \t]+/, "") || sub(/^[Mm][Ee][Ss][Ss][Aa][Gg][Ee]-[Ii][Dd]:[ \t]*/, "") {
+				gsub(/[<>]/, ""); on = $0 == ""; if (!on) print; next }
+			{ on = 0 }' "$mail" >>"$2/ids"
+	done
+	sed -n 's/^change-id: *//p' "$2/text" >>"$2/ids"
+}
+
+# named_claims DIR: the claims whose source a series is that read_mails put there, by its id or by the title of
+# one of its mails. A series that only speaks of another's id is not its source.
 named_claims() {
 	local f id title
 	for f in "$REPO"/cases/*.json; do
 		id=$(jq -r '.source.id // ""' "$f")
 		title=$(jq -r '.source.title // ""' "$f")
-		if { [ -n "$id" ] && grep -qF -- "$id" "$1"; } ||
-			{ [ -n "$title" ] && grep -qxF -- "$title" "$2"; }; then
+		if { [ -n "$id" ] && grep -qxF -- "$id" "$1/ids"; } ||
+			{ [ -n "$title" ] && grep -qxF -- "$title" "$1/subjects"; }; then
 			jq -r .claim "$f"
 		fi
 	done

@@ -85,18 +85,18 @@ trap 'exit 143' TERM HUP
 
 # --- the series -------------------------------------------------------------------------------
 
-# Sets MBOX (its mails), TEXT (the same, the cover letter first), SUBJECTS (the first is the series').
+# Sets MBOX (its mails), TEXT (what they say, the cover letter first), SUBJECTS (the first is the series').
 read_series() {
-	MBOX=$SERIES TEXT=$SCRATCH/text
+	MBOX=$SERIES TEXT=$SCRATCH/mails/text
 	if [ ! -e "$SERIES" ]; then
 		MBOX=$(fetch_series "$SERIES" "$SCRATCH")
-		cat "$SCRATCH/series.cover" >"$TEXT" 2>/dev/null || true
+		cat "$SCRATCH/series.cover" >"$SCRATCH/mbox" 2>/dev/null || true
 	elif [ ! -f "$SERIES" ] || [ ! -r "$SERIES" ]; then
 		die "cannot read $SERIES" 2
 	fi
-	cat "$MBOX" >>"$TEXT"
-	subjects "$TEXT" "$SCRATCH/mails" >"$SCRATCH/subjects" || die "$SERIES is not an mbox" 2
-	mapfile -t SUBJECTS <"$SCRATCH/subjects"
+	cat "$MBOX" >>"$SCRATCH/mbox"
+	read_mails "$SCRATCH/mbox" "$SCRATCH/mails" || die "$SERIES is not an mbox" 2
+	mapfile -t SUBJECTS <"$SCRATCH/mails/subjects"
 	[ ${#SUBJECTS[@]} -gt 0 ] || die "$SERIES: expected mails, found none with a subject" 2
 }
 
@@ -147,7 +147,7 @@ plan() {
 	NAMED=() CHOSEN=()
 	case $CLAIM in
 	none) ;;
-	'') mapfile -t NAMED < <(named_claims "$TEXT" "$SCRATCH/subjects") ;;
+	'') mapfile -t NAMED < <(named_claims "$SCRATCH/mails") ;;
 	*) IFS=, read -ra NAMED <<<"$CLAIM" ;;
 	esac
 	if [ -n "$CASES" ]; then

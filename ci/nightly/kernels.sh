@@ -203,8 +203,8 @@ series() {
 		unique "$(basename "$file")"
 		name=$NAME role=with-$(file_name "$NAME")
 		kernel "$role" "$commit" "$file"
-		subjects "$file" "$SCRATCH/mails.$role" >"$SCRATCH/subjects" || true
-		mapfile -t claims < <(named_claims "$file" "$SCRATCH/subjects")
+		read_mails "$file" "$SCRATCH/mails.$role" || true
+		mapfile -t claims < <(named_claims "$SCRATCH/mails.$role")
 		held series "$name" "${claims[0]:-}" tonight "$role"
 		for claim in "${claims[@]:1}"; do
 			unique "$name, $claim"
