@@ -3,6 +3,7 @@
 # Runs cases on this box: variants interleaved, one record a run, the table at the end.
 set -euo pipefail
 export LC_ALL=C
+unset CDPATH
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 build=$(realpath -m "${BEFORE_AFTER_BUILD:-$here/build}")

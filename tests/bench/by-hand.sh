@@ -3,6 +3,7 @@
 # The documented recipe by hand, `fallocate -l SIZE f && time rm f`, beside op=unlink, in turn, on
 # tmpfs mounts of the same options: the two must agree within 5 %.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 

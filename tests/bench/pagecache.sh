@@ -3,6 +3,7 @@
 # What pagecache-truncate's samples cost: samples a second, and how much of the loop is timed and not
 # filling. The first row is the documented count. VARIANTS, a space between two.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 

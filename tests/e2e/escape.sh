@@ -4,6 +4,7 @@
 # What it would leave is named NAME, so that the host can look for it.
 set -u
 name=$1
+unset CDPATH
 cd "$(dirname "$0")" || exit 1
 open=0
 

@@ -3,6 +3,7 @@
 # A few lines of TAP for the end-to-end tests. Sourced after `set -euo pipefail`.
 
 # shellcheck disable=SC2034
+unset CDPATH
 REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 SCRATCH=$(mktemp -d /var/tmp/before-after-e2e.XXXXXX)
 trap 'rm -rf "$SCRATCH"' EXIT

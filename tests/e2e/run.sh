@@ -5,6 +5,7 @@
 #   run.sh [long]      long: what takes too long for every change: all treatments, and User-Mode Linux,
 #                      whose kernel is one of its own
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")"
 
 for tool in "qemu-system-$(uname -m)" flex bison bc jq setpriv; do

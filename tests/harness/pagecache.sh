@@ -3,6 +3,7 @@
 # pagecache-truncate killed with SIGKILL at random moments: after the next start no loop device, no
 # mount, no content of a RAM disk and no process of it is left. KILLS (10), SEED (printed).
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 

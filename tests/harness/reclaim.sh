@@ -4,6 +4,7 @@
 # a run leaves in its record, and a box that is afterwards as it was, kill -9 included.
 # KILLS=N: at how many random moments (10).
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly build=$PWD/${BEFORE_AFTER_BUILD:-build}

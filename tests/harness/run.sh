@@ -3,6 +3,7 @@
 # The library, run.sh and the real case, seen from outside: exact output, exit codes, and a box that
 # is afterwards as it was. UPDATE=1 rewrites tests/harness/expect/ from what is printed.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly build=${BEFORE_AFTER_BUILD:-build}

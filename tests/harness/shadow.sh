@@ -3,6 +3,7 @@
 # shadow-entries where it is bad: what is missing is a skip, what breaks is told in one line, nothing
 # hangs, and afterwards nothing is mounted, no process and no cgroup is left.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly case=$PWD/${BEFORE_AFTER_BUILD:-build}/cases/shadow-entries

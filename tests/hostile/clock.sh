@@ -4,6 +4,7 @@
 # not jump with it, no timeout strikes, and the memory controller there is one of version 2. `clock.sh
 # inside` is what the guest runs.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 

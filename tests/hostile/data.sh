@@ -3,6 +3,7 @@
 # A record, an environment or a claim is data, whoever wrote it: no part of it reaches a shell, a format
 # string or a terminal, forges a line of KTAP, a cell or markup of a table, or a second line of an error.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 # shellcheck source=tests/hostile/lib.sh

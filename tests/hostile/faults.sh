@@ -4,6 +4,7 @@
 # all that it measures, or it says in one line that it is not, and the box is as it was. FAULTS: how
 # many, chosen by HOSTILE_SEED (40); all; or those that match a regular expression, as inner:close:.*:EIO.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 # shellcheck source=tests/hostile/lib.sh

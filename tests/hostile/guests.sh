@@ -4,6 +4,7 @@
 # the comparison's own directory, the same command then goes on to its end, and no boot counts twice.
 # KILLS: how many (6); HOSTILE_SEED.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 # shellcheck source=tests/hostile/lib.sh

@@ -3,6 +3,7 @@
 # kill -9 of every process of a run, at random moments of its life, of every case: after the next
 # start the box is as it was. KILLS: how many (23); HOSTILE_SEED.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 # shellcheck source=tests/hostile/lib.sh

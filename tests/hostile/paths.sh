@@ -4,6 +4,7 @@
 # however fast he exchanges it, nothing is written, made or changed where he has no right to. RACES: how
 # many runs against an attacker that never rests (6).
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 # shellcheck source=tests/hostile/lib.sh

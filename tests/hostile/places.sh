@@ -4,6 +4,7 @@
 # be written, without cgroups, with another perf, in another language. A run is then ok with all that
 # it measures, or it says in one line that it is not; nothing is lost of what was there.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 # shellcheck source=tests/hostile/lib.sh

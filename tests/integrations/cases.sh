@@ -4,6 +4,7 @@
 # under another name than their file's, and the template, which must compile, measure and be complete.
 set -euo pipefail
 export LC_ALL=C
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly build=${BEFORE_AFTER_BUILD:-build}

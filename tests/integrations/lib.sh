@@ -3,6 +3,7 @@
 # What the integration tests share: TAP lines, a scratch directory, tools that may be missing (a SKIP
 # with its reason). Sourced after `set -euo pipefail`; changes to the project's directory.
 
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
 # What the make that runs us was told is not for the makes of a kernel tree or of a package.
