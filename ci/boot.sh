@@ -12,7 +12,7 @@ usage: ci/boot.sh [options] -- RUN.SH OPTIONS | COMMAND [ARGUMENT..]
        ci/boot.sh [options] --shell
        ci/boot.sh [options] --check     nothing but whether these options can be
   --kernel IMAGE     what ci/build-kernel.sh printed (default: it is asked for linux-source-6.12)
-  --engine NAME      kvm, tcg, icount or uml (default: kvm where /dev/kvm opens, else icount)
+  --engine NAME      kvm, tcg, icount or uml (default: kvm where the CPU has it, else icount)
   --cpus N           virtual CPUs (default 1; icount needs 1 for figures, uml has no more)
   --memory SIZE      of the guest, e.g. 1536M or 2G (default 2G)
   --swap SIZE        give the guest a swap disk, /dev/vda (uml: /dev/ubda)

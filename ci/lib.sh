@@ -97,9 +97,14 @@ unconcluded() { # STATUS
 	case $1 in 0 | 125 | 130 | 143 | "$CONCLUDED") ;; *) exit 2 ;; esac
 }
 
+# Whether a guest can run at the CPU's own speed. A hypervisor may show a /dev/kvm that starts nothing.
+has_kvm() {
+	[ -w /dev/kvm ] && { [ "$(uname -m)" != x86_64 ] || grep -qwE 'vmx|svm' /proc/cpuinfo; }
+}
+
 # What boots a kernel where nobody says.
 default_engine() {
-	if [ -w /dev/kvm ]; then echo kvm; else echo icount; fi
+	if has_kvm; then echo kvm; else echo icount; fi
 }
 
 # fetch_series MSGID DIR: the mails of a posted series as an mbox in DIR; prints its path.

@@ -14,7 +14,7 @@ usage: ci/try.sh MBOX|MSGID [options]
   --tree DIR      a git tree of the kernel (default: the working directory, where it is one)
   --case NAMES    instead of those that the touched functions choose
   --claim NAMES   instead of those whose source the series is; none: compare without a claim
-  --times ENGINE  what takes times: kvm, uml or none (default: kvm where /dev/kvm opens, else uml)
+  --times ENGINE  what takes times: kvm, uml or none (default: kvm where the CPU has it, else uml)
   --boots N       boots of each kernel (default 2)
   --runs N        runs of each variant in a boot (default 5)
   --gate GATE     as build/compare (default direction)
@@ -65,7 +65,7 @@ done
 [ -z "$CASES" ] || run_takes --case "$CASES"
 if [ -z "$TIMES" ]; then
 	TIMES=uml
-	[ ! -w /dev/kvm ] || TIMES=kvm
+	! has_kvm || TIMES=kvm
 	if [ "$TIMES" = uml ] && [ "$(id -u)" -ne 0 ]; then
 		say "no times: uml needs root"
 		TIMES=none
