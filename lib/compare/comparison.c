@@ -878,21 +878,28 @@ static bool several_cases(const struct comparison *comparison, const bool *claim
 	return false;
 }
 
+static const char *how_ended(const struct group *group)
+{
+	return group->count[RUN_FAIL] ? "failed" : group->count[RUN_BROKEN] ? "broken" : "skipped";
+}
+
 /* A variant that never ran well on either side. */
 static void note_variant(struct comparison *comparison, const struct group *group,
 			 const struct group *other)
 {
-	const char *status = "skipped";
+	const char *before = comparison->before->runs[group->first_run].reason;
+	const char *after = comparison->after->runs[other->first_run].reason;
 
 	if (group->count[RUN_OK] || other->count[RUN_OK])
 		return;
-	if (group->count[RUN_FAIL] || other->count[RUN_FAIL])
-		status = "failed";
-	else if (group->count[RUN_BROKEN] || other->count[RUN_BROKEN])
-		status = "broken";
-	note_add(&comparison->notes, "not-ok", NULL, "%s %s: %s on both sides (%s)",
-		 group->case_name, group->variant, status,
-		 comparison->before->runs[group->first_run].reason);
+	if (!strcmp(how_ended(group), how_ended(other)) && !strcmp(before, after))
+		note_add(&comparison->notes, "not-ok", NULL, "%s %s: %s on both sides (%s)",
+			 group->case_name, group->variant, how_ended(group), before);
+	else
+		note_add(&comparison->notes, "not-ok", NULL, "%s %s: %s on %s (%s), %s on %s (%s)",
+			 group->case_name, group->variant, how_ended(group),
+			 comparison->before->kernel, before, how_ended(other),
+			 comparison->after->kernel, after);
 }
 
 /* What only one side has is counted, with the first of it as an example. */

@@ -485,8 +485,12 @@ const struct group *dataset_group(const struct dataset *dataset, const struct gr
 	json_t *index = json_object_get(dataset->index, like->key);
 	const struct group *group;
 
-	if (index)
-		return &dataset->groups[json_integer_value(index)];
+	if (index) {
+		group = &dataset->groups[json_integer_value(index)];
+		/* One whose runs were all merged into another says nothing. */
+		if (group->first_run != NO_RUN)
+			return group;
+	}
 	index = json_object_get(dataset->loose, like->loose_key);
 	if (!index)
 		return NULL;
