@@ -512,6 +512,14 @@ static struct result_row *new_row(struct comparison *comparison, const struct cl
 	return row;
 }
 
+/* Work a second, whatever the work is. */
+static bool is_a_rate(const char *unit)
+{
+	size_t length = strlen(unit);
+
+	return length > 2 && !strcmp(unit + length - 2, "/s");
+}
+
 /* Work that ends by count (option end=ops) says nothing by its rate: the time is another row. */
 static bool ends_by_work(const struct group *group)
 {
@@ -563,7 +571,7 @@ static void fill_row(struct comparison *comparison, struct result_row *row,
 		row->quantity = quantity_of(after->idle_ns > 0 ? after : before, row->unit,
 					    &comparison->before->boots[0]);
 	}
-	if (row->gates && ends_by_work(before) && strstr(row->unit, "ops/s")) {
+	if (row->gates && ends_by_work(before) && is_a_rate(row->unit)) {
 		row->gates = false;
 		note_add(&comparison->notes, "ends-by-work", row->label,
 			 "does not gate: these runs end by work, not by time");
