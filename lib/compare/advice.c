@@ -176,6 +176,8 @@ const char *advice_text(const struct comparison *comparison)
 		text = arena_printf(arena, "%s (about %s)", text, boots_cost);
 	if (advice->within_unknown) {
 		text = arena_printf(arena, "%s; the spread within boots is not known", text);
+	} else if (comparison->before->nboots < 2 || comparison->after->nboots < 2) {
+		text = arena_printf(arena, "%s; of one kernel there is one boot", text);
 	} else if (!advice->runs) {
 		text = arena_printf(
 			arena,

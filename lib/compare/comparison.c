@@ -998,6 +998,25 @@ static int check_sides(struct comparison *comparison, bool force, struct input_e
 			   "%s", list);
 }
 
+/* Boots of two builds under one label are two kernels, whatever they are called. */
+static void note_builds(struct comparison *comparison, const struct dataset *side)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < side->nboots; i++) {
+		const char *version =
+			json_string_value(json_object_get(boot_info(&side->boots[i]), "version"));
+
+		if (version && first && strcmp(version, first) != 0) {
+			note_warn(&comparison->notes, "several-builds", NULL,
+				  "the boots of %s are of different kernel builds (%s and %s)",
+				  side->kernel, first, version);
+			return;
+		}
+		first = first ? first : version;
+	}
+}
+
 static void whole_notes(struct comparison *comparison)
 {
 	const struct dataset *sides[] = {comparison->before, comparison->after};
@@ -1007,6 +1026,7 @@ static void whole_notes(struct comparison *comparison)
 		for (size_t j = 0; j < sides[i]->notes.count; j++)
 			note_add(&comparison->notes, sides[i]->notes.items[j].code, NULL, "%s",
 				 sides[i]->notes.items[j].text);
+		note_builds(comparison, sides[i]);
 		versions[i] = json_object_get(boot_info(&sides[i]->boots[0]), "version");
 	}
 	if (versions[0] && json_equal(versions[0], versions[1]))

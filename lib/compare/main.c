@@ -116,8 +116,17 @@ static int read_claims(struct options *options, struct claim **claims, struct in
 {
 	*claims = arena_alloc(&options->arena, (options->nclaim_paths + 1) * sizeof(**claims));
 	for (size_t i = 0; i < options->nclaim_paths; i++) {
+		struct input in = {.file = options->claim_paths[i], .error = error};
+
 		if (claim_read(&options->arena, options->claim_paths[i], &(*claims)[i], error) < 0)
 			return -1;
+		/* Its rows would be judged and counted twice. */
+		for (size_t j = 0; j < i; j++) {
+			if (!strcmp((*claims)[j].name, (*claims)[i].name))
+				return input_failf(&in, "claim", "a claim of another name",
+						   "%s, as in %s", (*claims)[i].name,
+						   options->claim_paths[j]);
+		}
 	}
 	return 0;
 }
@@ -405,6 +414,10 @@ static int run(struct options *options, int argc, char **argv)
 	}
 	if (!options->claims_given)
 		default_claims(options);
+	if (!options->claims_given && !options->nclaim_paths)
+		fputs("compare: no claim is found near this program: every row is one without a "
+		      "claim (--claims FILE.., or --no-claims)\n",
+		      stderr);
 	if (options->single) {
 		if (optind < argc)
 			return bad_usage("one directory with --single", argv[optind]);

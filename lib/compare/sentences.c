@@ -183,7 +183,8 @@ const char *sentence_headline(const struct comparison *comparison)
 struct extent {
 	size_t runs_low, runs_high, before_low, before_high, after_low, after_high;
 	enum within within;
-	bool any, mixed_within;
+	enum across across;
+	bool any, mixed_within, mixed_across;
 };
 
 static void widen(size_t *low, size_t *high, size_t by_low, size_t by_high)
@@ -197,11 +198,14 @@ static void widen(size_t *low, size_t *high, size_t by_low, size_t by_high)
 static void add_extent(struct extent *extent, const struct result_row *row)
 {
 	enum within within = row->claim ? row->claim->within : WITHIN_MEDIAN;
+	enum across across = row->claim ? row->claim->across : ACROSS_MEAN;
 
 	if (!row->judged)
 		return;
 	extent->mixed_within = extent->mixed_within || (extent->any && within != extent->within);
+	extent->mixed_across = extent->mixed_across || (extent->any && across != extent->across);
 	extent->within = within;
+	extent->across = across;
 	extent->any = true;
 	widen(&extent->runs_low, &extent->runs_high, row->before.runs_low, row->before.runs_high);
 	widen(&extent->runs_low, &extent->runs_high, row->after.runs_low, row->after.runs_high);
@@ -237,7 +241,7 @@ const char *sentence_method(const struct comparison *comparison)
 {
 	struct arena *arena = comparison->arena;
 	struct extent extent = {0};
-	const char *within, *boots;
+	const char *within, *across, *boots;
 
 	for (size_t i = 0; i < comparison->nclaims; i++) {
 		for (size_t j = 0; j < comparison->claims[i].nrows; j++)
@@ -255,13 +259,16 @@ const char *sentence_method(const struct comparison *comparison)
 	else
 		within = arena_printf(arena, "%s of %s", within,
 				      counted(arena, extent.runs_low, extent.runs_high, "run"));
+	across = extent.mixed_across		  ? "averaged or the median over"
+		 : extent.across == ACROSS_MEDIAN ? "the median over"
+						  : "averaged over";
 	if (extent.before_high == 1 && extent.after_high == 1)
 		boots = "in one boot of each kernel";
 	else if (extent.before_low == extent.after_low && extent.before_high == extent.after_high)
-		boots = arena_printf(arena, "averaged over %s of each kernel",
+		boots = arena_printf(arena, "%s %s of each kernel", across,
 				     counted(arena, extent.before_low, extent.before_high, "boot"));
 	else
-		boots = arena_printf(arena, "averaged over %s of %s and %s of %s",
+		boots = arena_printf(arena, "%s %s of %s and %s of %s", across,
 				     counted(arena, extent.before_low, extent.before_high, "boot"),
 				     comparison->before->kernel,
 				     counted(arena, extent.after_low, extent.after_high, "boot"),
