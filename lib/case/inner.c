@@ -318,6 +318,12 @@ void check_cached(const struct cached *found, bool dirty)
 		run_broken(
 			"wanted %jd pages that stay cached, found %jd reclaimed before they were used",
 			(intmax_t)found->wanted, (intmax_t)found->evicted);
+	/* Or writes back: somebody's sync, or reclaim that finds too much dirty and wakes the flushers. */
+	if (dirty && found->dirty >= 0 && found->dirty < found->wanted &&
+	    found->pages == found->wanted)
+		run_broken("wanted %jd pages that stay dirty, found %jd written back before they "
+			   "were used",
+			   (intmax_t)found->wanted, (intmax_t)(found->wanted - found->dirty));
 	check_equal("cached_pages", found->wanted, found->pages);
 	check_equal("pages_left", 0, found->left);
 	if (found->dirty >= 0)
