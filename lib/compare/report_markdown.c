@@ -152,7 +152,21 @@ static void notes(const struct comparison *comparison, FILE *out)
 	}
 }
 
-/* Which cases, at which scale: what make run is told. */
+/* As a shell takes it for one word; the lines are there to be pasted. */
+static const char *word(struct arena *arena, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._+-/";
+	const char *quoted = "", *quote;
+
+	if (*text && !text[strspn(text, plain)])
+		return text;
+	for (; (quote = strchr(text, '\'')); text = quote + 1)
+		quoted = arena_printf(arena, "%s%.*s'\\''", quoted, (int)(quote - text), text);
+	return arena_printf(arena, "'%s%s'", quoted, text);
+}
+
+/* Which cases, at which scale: what make run is told, or of guests make ab. */
 static void reproduce(const struct comparison *comparison, FILE *out)
 {
 	struct arena *arena = comparison->arena;
@@ -181,15 +195,23 @@ static void reproduce(const struct comparison *comparison, FILE *out)
 		if ((size_t)before->runs[i].run > runs)
 			runs = (size_t)before->runs[i].run;
 	}
+	scale = scale ? arena_printf(arena, "SCALE=%s ", word(arena, scale)) : "";
+	fputs("\n## How to reproduce\n\n", out);
+	if (!strcmp(comparison->engine, "native") || !strcmp(comparison->engine, "unknown")) {
+		fprintf(out, "In each of %zu boot%s of each kernel, then once:\n\n", boots,
+			boots == 1 ? "" : "s");
+		for (size_t i = 0; i < 2; i++)
+			fprintf(out, "    make run CASES=%s %sRUNS=%zu LABEL=%s\n", cases, scale,
+				runs, word(arena, (i ? comparison->after : before)->kernel));
+		fprintf(out, "    make compare BEFORE=%s AFTER=%s\n", word(arena, before->path),
+			word(arena, comparison->after->path));
+		return;
+	}
 	fprintf(out,
-		"\n## How to reproduce\n\nIn each of %zu boot%s of each kernel, then once:\n\n",
-		boots, boots == 1 ? "" : "s");
-	for (size_t i = 0; i < 2; i++)
-		fprintf(out, "    make run CASES=%s %s%s%sRUNS=%zu LABEL=%s\n", cases,
-			scale ? "SCALE=" : "", scale ? scale : "", scale ? " " : "", runs,
-			i ? comparison->after->kernel : before->kernel);
-	fprintf(out, "    make compare BEFORE=%s AFTER=%s\n", before->path,
-		comparison->after->path);
+		"BEFORE and AFTER being the sources, patches or images of the two kernels:\n\n"
+		"    make ab BEFORE=%s AFTER=%s CASES=%s %sRUNS=%zu BOOTS=%zu ENGINE=%s\n",
+		word(arena, before->kernel), word(arena, comparison->after->kernel), cases, scale,
+		runs, boots, comparison->engine);
 }
 
 void report_markdown(const struct comparison *comparison, FILE *out)
