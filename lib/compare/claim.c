@@ -445,8 +445,8 @@ static int parse_method(const struct input *in, struct claim *claim)
 	claim->machine = input_string(in, method, "machine", INPUT_OPTIONAL);
 	claim->params = input_object(in, method, "params", INPUT_OPTIONAL);
 	json_object_foreach (claim->params, key, value) {
-		if (!json_is_number(value) || !(json_number_value(value) > 0))
-			return input_fail_json(in, key, "a parameter: a number above 0", value);
+		if (!json_is_number(value) || !(json_number_value(value) >= 1))
+			return input_fail_json(in, key, "a parameter: a number from 1", value);
 	}
 	return input_ok(in) ? 0 : -1;
 }

@@ -10,6 +10,7 @@ static const char *const engines[] = {"native", "kvm", "tcg", "icount", "uml", N
 static int check_invocation(const struct input *in, const char *id, json_t *invocation)
 {
 	const char *engine;
+	json_int_t shift;
 	json_t *match;
 
 	if (!json_is_object(invocation))
@@ -20,6 +21,9 @@ static int check_invocation(const struct input *in, const char *id, json_t *invo
 		return -1;
 	engine = input_string(in, match, "engine", INPUT_REQUIRED);
 	if (!engine)
+		return -1;
+	/* Without it nobody knows how many instructions a nanosecond is. */
+	if (!strcmp(engine, "icount") && !input_integer(in, match, "icount_shift", 0, &shift))
 		return -1;
 	for (size_t i = 0; engines[i]; i++) {
 		if (!strcmp(engine, engines[i]))

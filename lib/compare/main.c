@@ -52,7 +52,10 @@ struct options {
 
 static int bad_usage(const char *wanted, const char *found)
 {
-	fprintf(stderr, "compare: wanted %s, found %s (--help shows the usage)\n", wanted, found);
+	char shown[256];
+
+	printable(shown, sizeof(shown), found);
+	fprintf(stderr, "compare: wanted %s, found %s (--help shows the usage)\n", wanted, shown);
 	return EXIT_INPUT;
 }
 
