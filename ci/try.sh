@@ -289,11 +289,15 @@ judge() {
 		| select(.before.value != null and .after.value != null)] | length' "$SCRATCH/json")
 }
 
+rows_compared() {
+	echo $((${COMPARED[counts]:-0} + ${COMPARED[shared]:-0} + ${COMPARED[times]:-0}))
+}
+
 # A fail wins; where nothing could be compared, nothing passes; then what was counted decides; then the times.
 gate() {
 	local part
 	for part in "${!OUTCOMES[@]}"; do [ "${OUTCOMES[$part]}" -ne 1 ] || return 1; done
-	[ $((${COMPARED[counts]:-0} + ${COMPARED[shared]:-0} + ${COMPARED[times]:-0})) -gt 0 ] || return 3
+	[ "$(rows_compared)" -gt 0 ] || return 3
 	if [ -n "${OUTCOMES[counts]:-}${OUTCOMES[shared]:-}" ]; then
 		[ "${OUTCOMES[counts]:-0}" -eq 0 ] && [ "${OUTCOMES[shared]:-0}" -eq 0 ] || return 3
 		return 0
@@ -330,7 +334,7 @@ prerequisites() {
 
 reply() {
 	local n verdict
-	verdict=$(verdict "$GATED" $((${COMPARED[counts]:-0} + ${COMPARED[shared]:-0} + ${COMPARED[times]:-0})))
+	verdict=$(verdict "$GATED" "$(rows_compared)")
 	[ "$verdict" = 'not judged' ] || verdict="the gate ($GATE) $verdict"
 	{
 		printf '%s\n' "Tested: ${SUBJECTS[0]}"

@@ -620,7 +620,7 @@ static void add_unpaired(struct comparison *comparison, struct claim_result *res
 		row->reason = arena_printf(comparison->arena, "no record of it on %s",
 					   before ? comparison->after->kernel
 						  : comparison->before->kernel);
-	row->outcome = row->gates ? gate_outcome(comparison->gate, row->verdict) : OUTCOME_PASS;
+	row->outcome = outcome_of(comparison, row);
 	add_claim_row(comparison, result, row);
 }
 
@@ -766,23 +766,9 @@ static void add_claims(struct comparison *comparison, const struct claim *claims
 	}
 }
 
-/* Some claim row is about this group. */
-static bool is_claimed(const struct comparison *comparison, const struct group *group)
-{
-	for (size_t i = 0; i < comparison->nclaims; i++) {
-		const struct claim *claim = comparison->claims[i].claim;
-
-		for (size_t j = 0; j < claim->nrows; j++) {
-			if (group_matches(group, claim->case_name, claim->rows[j].where))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* A metric that a row of some claim about this group names. */
-static bool named(const struct comparison *comparison, const struct group *group,
-		  const char *metric)
+/* A row of some claim is about this group, and about this metric of it; NULL: about any. */
+static bool is_claimed(const struct comparison *comparison, const struct group *group,
+		       const char *metric)
 {
 	for (size_t i = 0; i < comparison->nclaims; i++) {
 		const struct claim *claim = comparison->claims[i].claim;
@@ -790,7 +776,7 @@ static bool named(const struct comparison *comparison, const struct group *group
 		for (size_t j = 0; j < claim->nrows; j++) {
 			const struct claim_row *row = &claim->rows[j];
 
-			if (row->metric && !strcmp(row->metric, metric) &&
+			if ((!metric || (row->metric && !strcmp(row->metric, metric))) &&
 			    group_matches(group, claim->case_name, row->where))
 				return true;
 		}
@@ -921,7 +907,7 @@ static void note_one_side(struct comparison *comparison, const struct dataset *s
 		const struct group *group = &side->groups[i];
 
 		if (group->first_run == NO_RUN || dataset_group(other, group) ||
-		    is_claimed(comparison, group))
+		    is_claimed(comparison, group, NULL))
 			continue;
 		first = first ? first : group;
 		count++;
@@ -953,7 +939,7 @@ static void add_others(struct comparison *comparison, const bool *claimed)
 
 			/* The time of a given work is what it is about, whatever a claim says. */
 			bool time = !strcmp(metric->name, "time") && ends_by_work(group) &&
-				    !named(comparison, group, metric->name);
+				    !is_claimed(comparison, group, metric->name);
 
 			/* The same ratio as the time's, since the pages are equal. */
 			if (!strcmp(metric->name, "time_per_page") && group_metric(group, "time"))

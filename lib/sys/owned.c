@@ -71,9 +71,9 @@ static bool parent_holds_lock(int lock)
 }
 
 static const char ending[] = ", ending";
-/* Of a holder that is ending: between two looks, and in all. */
+/* For a holder that is ending: 10 s, in looks of 20 ms. */
 static const struct timespec look = {.tv_nsec = 20000000};
-static const double patience_s = 10;
+enum { LOOKS = 500 };
 
 static void read_holder(int lock, char *who, size_t size)
 {
@@ -98,19 +98,11 @@ static bool is_ending(const char *who)
 	return access(path, F_OK) && errno == ENOENT;
 }
 
-static double uptime(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void take_lock(int dir)
 {
 	int lock = io_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	double until = uptime() + patience_s;
 	char who[128] = "";
+	int looks;
 
 	if (lock < 0)
 		run_broken("%s/lock: %s", run_dir(), strerror(errno));
@@ -118,14 +110,14 @@ static void take_lock(int dir)
 		close(lock);
 		return;
 	}
-	while (!io_lock(lock, LOCK_EX | LOCK_NB)) {
+	for (looks = 0; !io_lock(lock, LOCK_EX | LOCK_NB); looks++) {
 		bool wait;
 
 		if (errno != EWOULDBLOCK)
 			run_broken("%s/lock: cannot be locked: %s", run_dir(), strerror(errno));
 		read_holder(lock, who, sizeof(who));
 		wait = is_ending(who);
-		if (!wait || uptime() > until)
+		if (!wait || looks == LOOKS)
 			run_broken("%s/lock: another before-after holds this box: %s%s", run_dir(),
 				   *who ? who : "unknown", wait ? " for more than 10 s" : "");
 		nanosleep(&look, NULL);
